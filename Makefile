@@ -1,0 +1,58 @@
+# `make` lists what there is. Every target sets up what it needs: a clone needs Python 3.11 or newer, and make.
+
+PYTHON ?= python3
+BIN := .venv/bin
+SETUP := $(PYTHON) scripts/setup.py
+DEMO_SPEC ?= specs/rag-prefix-aware.yaml
+
+# Synthesis and tests need no account: do not look for one on the network.
+export AWS_EC2_METADATA_DISABLED := true
+# The templates are validated by scripts/check_templates.py, once, and not again in each synthesis (5 s each).
+export CDK_VALIDATION ?= false
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check synth diff docs lock clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## Install everything into .venv and node_modules (a second run does nothing)
+	@$(SETUP) dev
+
+demo: ## Validate, plan and synthesize the example specs, and show what would be deployed
+	@$(SETUP) runtime
+	@$(BIN)/python scripts/demo.py $(DEMO_SPEC)
+
+test: ## Run the tests that need no engine, no image build and no browser (ARGS="-k name")
+	@$(SETUP) dev
+	$(BIN)/pytest -n 2 $(ARGS)
+
+check: ## Lint, types, boundaries, tests with coverage, and the synthesized templates
+	@$(SETUP) dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(wildcard src stacks container scripts app.py)
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n 2 -q --cov --cov-report=term
+	$(BIN)/python scripts/check_templates.py
+
+synth: ## Synthesize the CloudFormation templates to cdk.out (SPEC=specs/x.yaml for one)
+	@$(SETUP) runtime
+	@$(BIN)/cdk synth --quiet $(if $(SPEC),-c spec=$(SPEC)) '**'
+	@ls cdk.out/*.template.json
+
+diff: ## Compare the templates with those of a revision (BASE=origin/main, ALLOW_DESTRUCTIVE=1 to only report)
+	@$(SETUP) dev
+	@$(BIN)/python scripts/diff.py $(BASE) $(if $(ALLOW_DESTRUCTIVE),--allow-destructive)
+
+docs: ## Regenerate the files that are generated from the code
+	@$(SETUP) dev
+	@$(BIN)/python scripts/docs.py
+
+lock: ## Pin the newest allowed versions of every package again
+	@$(SETUP) dev
+	@$(BIN)/python scripts/lock.py
+
+clean: ## Remove everything that the targets made
+	rm -rf .venv node_modules cdk.out build dist htmlcov .coverage .coverage.* .hypothesis .*_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

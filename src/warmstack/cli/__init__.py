@@ -1,0 +1,33 @@
+"""The command line: thin, and the only place that prints."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run the command line. Exit codes: 0 no error, 1 invalid input or an error finding, 2 usage, 130 Ctrl-C."""
+    from warmstack.cli.app import app
+    from warmstack.errors import WarmstackError
+
+    try:
+        app()
+    except WarmstackError as error:
+        print(f"warmstack: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        # Guard: the reader (head, less) has gone; without this Python complains again while it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:
+        if os.environ.get("WARMSTACK_TRACEBACK"):
+            raise
+        print(
+            f"warmstack: internal error: {type(error).__name__}: {error}\n"
+            "This is a defect of Warmstack. WARMSTACK_TRACEBACK=1 shows where it happened.",
+            file=sys.stderr,
+        )
+        sys.exit(1)

@@ -1,0 +1,153 @@
+"""The commands: arguments in, one call, exit code out. Heavy imports happen inside the command that needs them."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="warmstack",
+    help="One spec file becomes a SageMaker LLM endpoint whose KV cache stays warm.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+catalog_app = typer.Typer(help="List the facts that plans are made from.", no_args_is_help=True)
+app.add_typer(catalog_app, name="catalog")
+
+
+class Form(enum.StrEnum):
+    """How messages are written."""
+
+    text = "text"
+    json = "json"
+    github = "github"
+
+
+class ServerName(enum.StrEnum):
+    """The servers."""
+
+    lmi = "lmi"
+    vllm = "vllm"
+    sglang = "sglang"
+
+
+Specs = Annotated[list[Path], typer.Argument(metavar="SPEC...", help="Spec files.", show_default=False)]
+Strict = Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON for scripts.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from warmstack import __version__
+
+        typer.echo(f"warmstack {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """One spec file becomes a SageMaker LLM endpoint whose KV cache stays warm."""
+
+
+@app.command()
+def init(
+    name: Annotated[str, typer.Argument(help="The deployment's name.", show_default=False)],
+    server: Annotated[ServerName, typer.Option("--server", help="lmi, vllm or sglang.")] = ServerName.lmi,
+    model: Annotated[str, typer.Option("--model", help="The model's hub id.")] = "Qwen/Qwen2.5-7B-Instruct",
+    instance_type: Annotated[
+        str, typer.Option("--instance-type", help="The instance type.")
+    ] = "ml.g5.12xlarge",
+    folder: Annotated[Path, typer.Option("--folder", help="Where to write NAME.yaml.")] = Path("specs"),
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+) -> None:
+    """Write a first spec, specs/NAME.yaml, with its versions pinned."""
+    from warmstack.cli.init import write_spec
+
+    raise typer.Exit(write_spec(name, server.value, model, instance_type, folder, force=force))
+
+
+@app.command()
+def validate(
+    specs: Specs,
+    form: Annotated[Form, typer.Option("--format", help="text, json, or github annotations.")] = Form.text,
+    strict: Strict = False,
+) -> None:
+    """Check spec files: the language, and every check of the plan."""
+    from warmstack.cli.validate import validate_specs
+
+    raise typer.Exit(validate_specs(specs, form.value, strict=strict))
+
+
+@app.command()
+def plan(
+    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="The spec file.", show_default=False)],
+    json: AsJson = False,
+    strict: Strict = False,
+) -> None:
+    """Show what fits where, each derived value and why, findings, quotas and cost."""
+    from warmstack.cli.plan import show_plan
+
+    raise typer.Exit(show_plan(spec, as_json=json, strict=strict))
+
+
+@app.command()
+def schema() -> None:
+    """Write the JSON Schema of the spec language (draft 2020-12)."""
+    from warmstack.spec import schema_text
+
+    typer.echo(schema_text(), nl=False)
+
+
+@app.command()
+def explain(
+    check: Annotated[str | None, typer.Argument(metavar="[ID]", help="A check's id, such as WS020.")] = None,
+    json: AsJson = False,
+) -> None:
+    """Tell what a check looks for, the way out and the source; without ID, list all checks."""
+    from warmstack.cli.explain import explain_check
+
+    raise typer.Exit(explain_check(check, as_json=json))
+
+
+@catalog_app.command("instances")
+def catalog_instances(json: AsJson = False) -> None:
+    """GPU instance types: GPUs, memory, NVMe, price and how it is known."""
+    from warmstack.cli.catalog import list_instances
+
+    list_instances(as_json=json)
+
+
+@catalog_app.command("images")
+def catalog_images(json: AsJson = False) -> None:
+    """Server images: engine version, CUDA, sessions, adapters."""
+    from warmstack.cli.catalog import list_images
+
+    list_images(as_json=json)
+
+
+@catalog_app.command("models")
+def catalog_models(json: AsJson = False) -> None:
+    """Model shapes: parameters, KV bytes per token."""
+    from warmstack.cli.catalog import list_models
+
+    list_models(as_json=json)
+
+
+@catalog_app.command("flags")
+def catalog_flags(
+    server: Annotated[ServerName, typer.Argument(help="lmi, vllm or sglang.", show_default=False)],
+    json: AsJson = False,
+) -> None:
+    """The engine flags that engine.options may set on a server."""
+    from warmstack.cli.catalog import list_flags
+
+    list_flags(server.value, as_json=json)

@@ -1,0 +1,196 @@
+"""`warmstack plan`: one page that says what the spec will hold, why, and what it costs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from warmstack.cli.console import console, print_json
+from warmstack.cli.load import plan_file
+from warmstack.plan import Plan, ServedModel, plan_document
+from warmstack.spec import render
+from warmstack.units import GIB, format_bytes, format_count, format_usd
+
+_BAR = 48
+_PIECES = (("#", "cyan"), ("+", "yellow"), ("=", "green"), ("~", "magenta"), (".", "dim"))
+
+
+def show_plan(path: Path, *, as_json: bool, strict: bool) -> int:
+    """Print the plan of a spec. Returns the exit code."""
+    outcome = plan_file(path)
+    if as_json:
+        if outcome.plan is not None:
+            print_json(plan_document(outcome.plan))
+        else:
+            sys.stdout.write(render(outcome.diagnostics, outcome.lines, "json"))
+        return int(outcome.failed(strict=strict))
+    if outcome.plan is not None:
+        _page(outcome.plan, console())
+    sys.stdout.flush()
+    if outcome.diagnostics:
+        print("\nFindings" if outcome.plan is not None else f"{path.as_posix()} cannot be planned:")
+        sys.stdout.write(render(outcome.diagnostics, outcome.lines))
+    if outcome.acknowledged:
+        print(f"{outcome.acknowledged} acknowledged in the spec")
+    return int(outcome.failed(strict=strict))
+
+
+def _page(plan: Plan, out: Console) -> None:
+    endpoint = plan.endpoint
+    where = f"{plan.account} {plan.region}" if plan.region else "any account and Region"
+    count = (
+        str(endpoint.instances_min)
+        if endpoint.instances_min == endpoint.instances_max
+        else f"{endpoint.instances_min} to {endpoint.instances_max}"
+    )
+    out.print(
+        f"[bold]{plan.stack_name}[/bold]  {count} x {endpoint.instance.name}, {endpoint.routing.strategy}, {where}"
+    )
+    for served in plan.models:
+        _served(served, plan, out)
+    _derived(plan, out)
+    _quotas(plan, out)
+    _cost(plan, out)
+
+
+def _served(served: ServedModel, plan: Plan, out: Console) -> None:
+    memory, host = served.memory, served.host
+    title = f"component {served.component}: {served.model_id}" if served.component else served.model_id
+    out.print(f"\n[bold]What fits where[/bold]  {escape(title)}")
+    out.print(
+        f"  {format_count(memory.parameter_count)} parameters, {format_bytes(memory.weight_bytes)} of weights; "
+        f"{format_bytes(memory.kv_bytes_per_token)} of KV a token; {served.server} on {served.accelerators} "
+        f"GPU{'s' if served.accelerators > 1 else ''} a copy"
+        + (
+            f", {served.copies_per_instance} on an instance, copies {served.copies_min} to {served.copies_max}"
+            if served.component
+            else ""
+        )
+    )
+    usable = memory.gpu_memory_bytes
+    weights = memory.weight_bytes / memory.tensor_parallel_degree
+    rest = max(0, usable - weights - memory.overhead_bytes_per_gpu - memory.kv_bytes_per_gpu)
+    _bar(
+        out,
+        f"each GPU  {usable / GIB:6.0f} GiB",
+        usable,
+        (
+            ("weights", weights),
+            ("overhead", memory.overhead_bytes_per_gpu),
+            ("KV", memory.kv_bytes_per_gpu),
+            ("", 0),
+            ("left to the driver", rest),
+        ),
+    )
+    tiers = {one.kind: one for one in host.tiers}
+    cpu = tiers["cpu"].bytes_per_instance if "cpu" in tiers else 0
+    _bar(
+        out,
+        f"RAM       {host.memory_bytes / GIB:6.0f} GiB",
+        host.memory_bytes,
+        (
+            ("weights staging", host.staging_bytes),
+            ("system, processes", host.system_bytes + host.process_bytes),
+            ("", 0),
+            ("CPU tier", cpu),
+            ("free", max(0, host.tier_pool_bytes - cpu)),
+        ),
+    )
+    if host.nvme_bytes:
+        disk = tiers["disk"].bytes_per_instance if "disk" in tiers else 0
+        free = max(0, host.nvme_bytes - host.nvme_weights_bytes - disk)
+        _bar(
+            out,
+            f"NVMe      {host.nvme_bytes / GIB:6.0f} GiB",
+            host.nvme_bytes,
+            (("weights", host.nvme_weights_bytes), ("", 0), ("", 0), ("disk tier", disk), ("free", free)),
+        )
+    out.print(
+        f"  One copy holds {format_count(memory.kv_tokens)} tokens of KV: {memory.max_full_sequences} requests of "
+        f"{served.max_model_len:,} tokens at once (tensor parallel degree {memory.tensor_parallel_degree}, "
+        f"gpu_memory_utilization {memory.gpu_memory_utilization:.2f})."
+    )
+    for tier in host.tiers:
+        name = "CPU" if tier.kind == "cpu" else "disk"
+        out.print(
+            f"  The {name} tier holds {format_count(tier.tokens_per_copy)} tokens a copy "
+            f"({format_bytes(tier.bytes_per_worker)} a worker) and pays beyond a working set of "
+            f"{format_count(tier.pays_beyond_tokens)} tokens."
+        )
+    if not host.tiers:
+        out.print(
+            f"  A tier below the GPU would pay beyond a working set of {format_count(memory.kv_tokens)} tokens a copy."
+        )
+    del plan
+
+
+def _bar(out: Console, label: str, whole: float, parts: tuple[tuple[str, float], ...]) -> None:
+    bar, legend = Text(), Text()
+    used = 0
+    for (name, size), (glyph, style) in zip(parts, _PIECES, strict=True):
+        cells = min(_BAR - used, max(1 if size > 0 else 0, round(size / whole * _BAR)))
+        used += cells
+        bar.append(glyph * cells, style=style)
+        if name and size > 0:
+            legend.append(f"  {glyph} ", style=style).append(f"{name} {format_bytes(size)}")
+    bar.append(" " * (_BAR - used))
+    out.print(Text(f"  {label} [").append(bar).append("]"))
+    out.print(Text("    ").append(legend))
+
+
+def _derived(plan: Plan, out: Console) -> None:
+    table = Table(
+        "value",
+        "is",
+        "because",
+        title=None,
+        box=None,
+        pad_edge=False,
+        header_style="bold",
+        padding=(0, 2, 0, 0),
+    )
+    for one in plan.derived:
+        table.add_row(escape(one.name), escape(one.value), escape(one.reason))
+    out.print("\n[bold]Derived values[/bold]")
+    out.print(table)
+    for served in plan.models:
+        who = f" of {served.component}" if served.component else ""
+        out.print(f"\n[bold]Model environment[/bold]{who}")
+        for key, value in served.environment.items():
+            out.print(Text(f"  {key}={value}"))
+
+
+def _quotas(plan: Plan, out: Console) -> None:
+    out.print("\n[bold]Quotas[/bold] (Service Quotas, Amazon SageMaker)")
+    for one in plan.quotas:
+        out.print(
+            f"  {one.name}: {one.steady} steady, {one.scaled_out} scaled out, {one.during_update} during an update ({one.reason})"
+        )
+
+
+def _cost(plan: Plan, out: Console) -> None:
+    cost = plan.cost
+    out.print("\n[bold]Cost[/bold] (instances on demand; no storage, transfer or metrics)")
+    if (
+        cost.min_usd_per_hour is None
+        or cost.max_usd_per_hour is None
+        or cost.update_usd_per_hour is None
+        or cost.min_usd_per_month is None
+        or cost.max_usd_per_month is None
+    ):
+        out.print("  not known: the catalog has no price for this instance type")
+        return
+    out.print(
+        f"  at the minimum    {format_usd(cost.min_usd_per_hour)} an hour, {format_usd(cost.min_usd_per_month)} a month of 730 hours"
+    )
+    if plan.endpoint.instances_max > plan.endpoint.instances_min:
+        out.print(
+            f"  at the maximum    {format_usd(cost.max_usd_per_hour)} an hour, {format_usd(cost.max_usd_per_month)} a month"
+        )
+    out.print(f"  during an update  {format_usd(cost.update_usd_per_hour)} an hour")
+    out.print(f"  price: {escape(cost.basis)}" + (f", {cost.as_of}" if cost.as_of else ""))

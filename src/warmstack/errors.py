@@ -1,0 +1,26 @@
+"""The error tree: everything that Warmstack raises on purpose.
+
+::
+
+    WarmstackError
+    ├── SpecError      the text of a spec file (every problem at once, with file, line and column)
+    ├── CatalogError   a name that the catalog does not hold, or facts it does not have
+    ├── PlanError      a valid spec that no plan can serve (the error findings)
+    └── OutputError    a file or folder that could not be written
+
+The command line maps each to exit code 1 and one readable message; a traceback is a defect.
+"""
+
+from __future__ import annotations
+
+
+class WarmstackError(Exception):
+    """The base of every error that Warmstack raises on purpose. ``str(error)`` is a whole message."""
+
+
+class CatalogError(WarmstackError):
+    """A name that the catalog does not hold (with the nearest names), or a fact that it lacks."""
+
+
+class OutputError(WarmstackError):
+    """A file or folder that could not be written: the path, and what the system answered."""

@@ -1,0 +1,121 @@
+"""What a stack publishes and the client reads: one place for the names of outputs and parameters.
+
+Adapter names follow from the naming rule; the list of them is in SSM parameters, because CloudFormation limits
+outputs and an endpoint may have hundreds of adapters.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from warmstack.errors import WarmstackError
+from warmstack.plan import ServedModel, physical_name
+
+ENDPOINT_NAME = "EndpointName"
+"""Output: the endpoint's physical name."""
+DIALECT = "Dialect"
+"""Output: the server whose request forms the endpoint speaks; components that differ say so themselves."""
+COMPONENT_PREFIX = "Component"
+"""Outputs whose names start with this hold one component each, as JSON."""
+
+# SSM: a standard parameter's value has at most 4,096 characters.
+PARAMETER_CHARACTERS = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentOutput:
+    """One inference component as published.
+
+    Args:
+        name: the name in the spec.
+        physical_name: the inference component's name.
+        dialect: lmi, vllm or sglang.
+    """
+
+    name: str
+    physical_name: str
+    dialect: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointOutputs:
+    """A deployed endpoint as its stack's outputs describe it.
+
+    Args:
+        endpoint_name: the endpoint's name.
+        dialect: the server's dialect.
+        components: by the name in the spec; empty when the variant hosts the model itself.
+    """
+
+    endpoint_name: str
+    dialect: str
+    components: Mapping[str, ComponentOutput]
+
+    @classmethod
+    def from_outputs(cls, outputs: Mapping[str, str]) -> EndpointOutputs:
+        """Read a stack's outputs, as in ``cdk deploy --outputs-file`` or DescribeStacks.
+
+        Raises:
+            WarmstackError: an output is missing or is not what a Warmstack stack publishes.
+        """
+        missing = [name for name in (ENDPOINT_NAME, DIALECT) if name not in outputs]
+        if missing:
+            raise WarmstackError(
+                f"the stack has no output {missing[0]}; it is not a Warmstack endpoint stack"
+            )
+        found = [_component(key, text) for key, text in outputs.items() if key.startswith(COMPONENT_PREFIX)]
+        return cls(
+            endpoint_name=outputs[ENDPOINT_NAME],
+            dialect=outputs[DIALECT],
+            components={one.name: one for one in sorted(found, key=lambda one: one.name)},
+        )
+
+
+def component_value(served: ServedModel) -> str:
+    """Return the value of a component's output: JSON with its name, physical name and dialect."""
+    value = {"name": served.component, "physical_name": served.physical_name, "dialect": served.server}
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _component(key: str, text: str) -> ComponentOutput:
+    try:
+        value = json.loads(text)
+        return ComponentOutput(
+            name=str(value["name"]), physical_name=str(value["physical_name"]), dialect=str(value["dialect"])
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise WarmstackError(
+            f"output {key} is not a component of a Warmstack stack: {text[:80]!r}"
+        ) from error
+
+
+def adapter_parameter_name(endpoint_name: str, component: str, part: int) -> str:
+    """Return the name of the SSM parameter that lists adapters: ``/warmstack/{endpoint}/{component}/adapters/0``."""
+    return f"/warmstack/{endpoint_name}/{component}/adapters/{part}"
+
+
+def adapter_lists(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the adapters' names in the spec, in lists that each fit one parameter."""
+    part: list[str] = []
+    size = 0
+    for name in sorted(names):
+        if size + len(name) + 1 > PARAMETER_CHARACTERS:
+            yield tuple(part)
+            part, size = [], 0
+        part.append(name)
+        size += len(name) + 1
+    if part:
+        yield tuple(part)
+
+
+def adapter_physical_name(endpoint_name: str, component: str, adapter: str) -> str:
+    """Return an adapter's inference component name by the naming rule.
+
+    Args:
+        endpoint_name: the endpoint's name, which is ``{name}-{environment}`` unless it was cut.
+        component: the component's name in the spec.
+        adapter: the adapter's name in the spec.
+    """
+    return physical_name(endpoint_name, component, adapter)

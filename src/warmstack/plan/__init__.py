@@ -1,0 +1,47 @@
+"""Spec and catalog → Plan: everything derived, with reasons, findings, quotas and cost."""
+
+from warmstack.plan.check_catalog import CHECKS, Check
+from warmstack.plan.document import plan_document
+from warmstack.plan.model import (
+    AdapterPlan,
+    CostPlan,
+    Derived,
+    EndpointPlan,
+    Finding,
+    GpuMemoryPlan,
+    HostMemoryPlan,
+    ImagePlan,
+    Permission,
+    Plan,
+    QuotaNeed,
+    RoutingPlan,
+    ServedModel,
+    TierPlan,
+)
+from warmstack.plan.naming import physical_name
+from warmstack.plan.planner import PlanError, draft_plan, make_plan, spec_hash
+
+__all__ = [
+    "CHECKS",
+    "AdapterPlan",
+    "Check",
+    "CostPlan",
+    "Derived",
+    "EndpointPlan",
+    "Finding",
+    "GpuMemoryPlan",
+    "HostMemoryPlan",
+    "ImagePlan",
+    "Permission",
+    "Plan",
+    "PlanError",
+    "QuotaNeed",
+    "RoutingPlan",
+    "ServedModel",
+    "TierPlan",
+    "draft_plan",
+    "make_plan",
+    "physical_name",
+    "plan_document",
+    "spec_hash",
+]

@@ -1,0 +1,118 @@
+"""The tiers below the GPU."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from warmstack.plan.checks.parts import cache_of, engine_of
+from warmstack.plan.findings import finding
+from warmstack.plan.kv import kv_bytes_per_token_per_gpu
+from warmstack.plan.model import Finding, Plan, TierPlan
+from warmstack.spec import DeploymentSpec
+from warmstack.units import GIB
+
+BLOCK_BYTES = 4096
+
+
+def check_cpu_tier(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS040."""
+    for served in plan.models:
+        size = cache_of(spec, served).tiers.cpu
+        tier = _of_kind(served.host.tiers, "cpu")
+        path = (*served.path, "cache", "tiers", "cpu")
+        pool = served.host.tier_pool_bytes
+        if tier is None:
+            if size.kind in ("auto", "percent") and not cache_of(spec, served).lmcache.auto_config:
+                yield finding(
+                    "WS040", f"nothing is left of {plan.endpoint.instance.name}'s RAM for a CPU tier", path
+                )
+            continue
+        if tier.bytes_per_instance > pool:
+            message = (
+                f"cache.tiers.cpu is {tier.bytes_per_instance / GIB:.0f} GiB; {pool / GIB:.0f} GiB of "
+                f"{plan.endpoint.instance.name}'s {served.host.memory_bytes // GIB} GiB RAM are left after system, "
+                "weights staging and processes"
+            )
+            yield finding("WS040", message, path)
+        elif tier.bytes_per_worker < GIB:
+            message = f"cache.tiers.cpu leaves less than 1 GiB for each worker ({tier.bytes_per_instance / GIB:.1f} GiB in all)"
+            yield finding("WS040", message, path)
+
+
+def check_disk_tier(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS041 and WS043."""
+    instance = plan.endpoint.instance
+    for served in plan.models:
+        size = cache_of(spec, served).tiers.disk.size
+        path = (*served.path, "cache", "tiers", "disk")
+        if size.kind == "none":
+            continue
+        if served.server == "sglang":
+            yield finding("WS043", "the disk tier is not supported yet on sglang; its CPU tier is", path)
+            continue
+        if not instance.nvme_bytes:
+            known = "has no NVMe" if instance.nvme_bytes == 0 else "has no NVMe that the catalog knows of"
+            yield finding("WS041", f"{instance.name} {known}", path)
+            continue
+        tier = _of_kind(served.host.tiers, "disk")
+        if (
+            tier is None
+            or tier.bytes_per_instance > served.host.disk_pool_bytes
+            or tier.bytes_per_worker < GIB
+        ):
+            asked = 0 if tier is None else tier.bytes_per_instance
+            message = (
+                f"cache.tiers.disk is {asked / GIB:.0f} GiB; {served.host.disk_pool_bytes / GIB:.0f} GiB of "
+                f"{instance.name}'s {instance.nvme_bytes / GIB:.0f} GiB NVMe are left beside the weights"
+            )
+            yield finding("WS041", message, path)
+
+
+def check_auto_config(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS042."""
+    for served in plan.models:
+        cache = cache_of(spec, served)
+        if not cache.lmcache.auto_config:
+            continue
+        path = (*served.path, "cache", "lmcache", "auto_config")
+        if served.server != "lmi":
+            yield finding("WS042", f"auto_config belongs to the lmi server, not {served.server}", path)
+        elif not served.server_image.supports_lmcache_auto_config:
+            yield finding(
+                "WS042", f"{served.server_image.version} has no auto_config; LMI 19 is the first", path
+            )
+        if cache.tiers.cpu.kind != "none" or cache.tiers.disk.size.kind != "none":
+            yield finding("WS042", "auto_config sizes the tiers itself; remove cache.tiers", path)
+        if engine_of(spec, served).options.get("enable_expert_parallel") is True:
+            yield finding("WS042", "auto_config does not work with enable_expert_parallel", path)
+
+
+def check_direct_io(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS044."""
+    for served in plan.models:
+        cache = cache_of(spec, served)
+        if not cache.tiers.disk.direct_io or _of_kind(served.host.tiers, "disk") is None:
+            continue
+        per_token = kv_bytes_per_token_per_gpu(served.shape, served.memory.tensor_parallel_degree, 2)
+        chunk = cache.lmcache.chunk_size * per_token
+        if chunk % BLOCK_BYTES:
+            step = BLOCK_BYTES // math.gcd(BLOCK_BYTES, per_token)
+            better = -(-cache.lmcache.chunk_size // step) * step
+            message = f"a chunk of {cache.lmcache.chunk_size} tokens is {chunk} bytes a worker; chunk_size {better} fits"
+            yield finding("WS044", message, (*served.path, "cache", "lmcache", "chunk_size"))
+
+
+def check_lmcache_version(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS045."""
+    for served in plan.models:
+        if served.server != "sglang" and (served.host.tiers or cache_of(spec, served).lmcache.auto_config):
+            message = f"the LMCache version inside {served.server} {served.server_image.version} is not known"
+            yield finding("WS045", message, (*served.path, "cache"))
+
+
+def _of_kind(tiers: tuple[TierPlan, ...], kind: str) -> TierPlan | None:
+    return next((one for one in tiers if one.kind == kind), None)
+
+
+CHECKS = (check_cpu_tier, check_disk_tier, check_auto_config, check_direct_io, check_lmcache_version)

@@ -1,0 +1,179 @@
+"""What fits: GPUs, context, copies, instances."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from warmstack.plan.checks.parts import cache_of, engine_of, model_of
+from warmstack.plan.findings import finding
+from warmstack.plan.model import Finding, Plan, ServedModel
+from warmstack.plan.parallel import largest
+from warmstack.spec import DeploymentSpec
+from warmstack.units import GIB
+
+# One copy must hold at least this much KV to be worth starting.
+LEAST_KV_TOKENS = 1024
+
+
+def check_weights_fit(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS020."""
+    del spec
+    for served in plan.models:
+        memory = served.memory
+        if memory.kv_tokens >= LEAST_KV_TOKENS:
+            continue
+        degree = memory.tensor_parallel_degree
+        share = memory.gpu_memory_bytes * memory.gpu_memory_utilization
+        need = memory.weight_bytes / degree + memory.overhead_bytes_per_gpu
+        message = (
+            f"{served.model_id} needs about {need / GIB:.1f} GiB on each of {degree} GPU{'s' if degree > 1 else ''} before any KV; "
+            f"{memory.gpu_memory_utilization:.0%} of {plan.endpoint.instance.name}'s GPU memory is {share / GIB:.1f} GiB"
+        )
+        yield finding("WS020", message, (*served.path, "model", "id"))
+
+
+def check_context(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS021, WS022 and WS023."""
+    for served in plan.models:
+        model, path = model_of(spec, served), (*served.path, "model", "max_model_len")
+        most = served.shape.max_position_embeddings
+        memory = served.memory
+        fits = memory.kv_tokens >= LEAST_KV_TOKENS
+        if model.max_model_len is None:
+            if fits and most is not None and served.max_model_len < most:
+                message = f"max_model_len is {served.max_model_len:,} of the model's {most:,} tokens: what one copy holds"
+                yield finding("WS023", message, path)
+            continue
+        if (
+            most is not None
+            and model.max_model_len > most
+            and "hf_overrides" not in engine_of(spec, served).options
+        ):
+            message = f"max_model_len is {model.max_model_len}; {served.model_id} was made for {most} tokens"
+            yield finding("WS021", message, path)
+        elif fits and model.max_model_len > memory.kv_tokens:
+            message = (
+                f"max_model_len is {model.max_model_len}; one copy holds {memory.kv_tokens} tokens of KV, "
+                "and the engine refuses to start when one full request does not fit"
+            )
+            yield finding("WS022", message, path)
+
+
+def check_idle_gpus(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS025 and WS026: a variant that hosts the model itself should use every GPU with one engine."""
+    gpus = plan.endpoint.instance.gpu_count
+    for served in plan.models:
+        degree = served.memory.tensor_parallel_degree
+        if served.component is not None or degree >= gpus:
+            continue
+        path = (*served.path, "engine", "tensor_parallel_degree")
+        most = largest(served.shape, gpus)
+        auto = cache_of(spec, served).lmcache.auto_config
+        what = (
+            "LMI would start several workers, each with its own cache"
+            if served.server == "lmi"
+            else "they stay idle"
+        )
+        idle = f"tensor_parallel_degree {degree} leaves {gpus - degree} of {gpus} GPUs over: {what}"
+        if degree < most and (spec.endpoint.sessions is not None or auto):
+            reason = (
+                "sessions need one worker"
+                if spec.endpoint.sessions is not None
+                else "LMCache's auto_config needs one worker"
+            )
+            yield finding("WS026", f"{idle}; {reason}, so it must be {most}", path)
+        else:
+            form = f"components: [{{name: chat, accelerators: {degree}, copies: {{min: {gpus // degree}}}}}]"
+            yield finding("WS025", f"{idle}; as a component they are used: {form}", path)
+
+
+def check_copies(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS029: all copies at their maximum (error) or minimum (error above max, else they wait for scaling)."""
+    if not spec.components or any(one.copies_per_instance == 0 for one in plan.models):
+        return
+    instance = plan.endpoint.instance
+    for which, counts in (
+        ("min", [one.copies_min for one in plan.models]),
+        ("max", [one.copies_max for one in plan.models]),
+    ):
+        needed = _instances_for(plan.models, counts, instance.gpu_count)
+        if needed > plan.endpoint.instances_max:
+            gpus = sum(count * one.accelerators for count, one in zip(counts, plan.models, strict=True))
+            message = (
+                f"copies.{which} of all components take {gpus} GPUs, {needed} x {instance.name}; "
+                f"endpoint.instances.max is {plan.endpoint.instances_max}"
+            )
+            yield finding("WS029", message, ("endpoint", "instances"))
+            return
+
+
+def _instances_for(models: tuple[ServedModel, ...], counts: list[int], gpus: int) -> int:
+    """Return the instances that hold the copies: first fit, largest first, as no copy spans instances."""
+    free: list[int] = []
+    copies = sorted(
+        (one.accelerators for one, count in zip(models, counts, strict=True) for _ in range(count)),
+        reverse=True,
+    )
+    for size in copies:
+        for index, left in enumerate(free):
+            if left >= size:
+                free[index] -= size
+                break
+        else:
+            free.append(gpus - size)
+    return len(free)
+
+
+def check_host_memory(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS040, the part without a tier: the copies' own processes and weights must fit in RAM."""
+    del spec
+    instance = plan.endpoint.instance
+    for served in plan.models:
+        need = served.host.system_bytes + served.host.process_bytes
+        if need > instance.memory_bytes:
+            message = (
+                f"{served.copies_per_instance or 1} copies of {served.memory.tensor_parallel_degree} workers take about "
+                f"{math.ceil(need / GIB)} GiB of RAM; {instance.name} has {instance.memory_bytes // GIB} GiB"
+            )
+            yield finding("WS040", message, served.path or ("endpoint", "instance_type"))
+
+
+def check_parallelism(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS031."""
+    for served in plan.models:
+        options = engine_of(spec, served).options
+        for name in ("pipeline_parallel_size", "pipeline_parallel_degree", "pp_size"):
+            if options.get(name, 1) != 1:
+                message = f"{name} is {options[name]}; the plan counts one group of GPUs a copy"
+                yield finding("WS031", message, (*served.path, "engine", "options", name))
+
+
+def check_variant_scaling(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS032."""
+    low, high = plan.endpoint.instances_min, plan.endpoint.instances_max
+    if not spec.components and low != high:
+        message = f"instances.min is {low} and instances.max is {high}; without components they must be equal"
+        yield finding("WS032", message, ("endpoint", "instances", "max"))
+
+
+def check_replicated_heads(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS034."""
+    del spec
+    for served in plan.models:
+        degree, heads = served.memory.tensor_parallel_degree, served.shape.num_key_value_heads
+        if served.shape.mla is None and degree > heads:
+            message = f"{degree} GPUs share {heads} KV heads: each token's KV is held {degree // heads} times"
+            yield finding("WS034", message, (*served.path, "engine", "tensor_parallel_degree"))
+
+
+CHECKS = (
+    check_weights_fit,
+    check_context,
+    check_idle_gpus,
+    check_copies,
+    check_host_memory,
+    check_parallelism,
+    check_variant_scaling,
+    check_replicated_heads,
+)

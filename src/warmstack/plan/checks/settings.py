@@ -1,0 +1,87 @@
+"""The rendered environment, speculative decoding, and what updates do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warmstack.plan.checks.parts import engine_of, model_of
+from warmstack.plan.findings import finding
+from warmstack.plan.model import Finding, Plan
+from warmstack.spec import DeploymentSpec
+
+# API CreateModel, ContainerDefinition.Environment.
+MOST_ENTRIES = 100
+MOST_CHARACTERS = 1024
+MOST_BYTES = 32 * 1024
+
+
+def check_environment(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS086."""
+    del spec
+    for served in plan.models:
+        path = (*served.path, "engine", "options")
+        entries = served.environment
+        if len(entries) > MOST_ENTRIES:
+            message = f"the environment has {len(entries)} entries; SageMaker accepts {MOST_ENTRIES}"
+            yield finding("WS086", message, path)
+        for key, value in entries.items():
+            if len(value) > MOST_CHARACTERS or len(key) > MOST_CHARACTERS:
+                message = f"{key} has {len(value)} characters; SageMaker accepts {MOST_CHARACTERS}"
+                yield finding("WS086", message, path)
+        size = sum(len(key.encode()) + len(value.encode()) for key, value in entries.items())
+        if size > MOST_BYTES:
+            yield finding(
+                "WS086", f"the environment has {size:,} bytes; SageMaker accepts {MOST_BYTES:,}", path
+            )
+
+
+def check_draft(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS088 and WS089."""
+    for served in plan.models:
+        speculative = engine_of(spec, served).speculative
+        if speculative is None:
+            continue
+        path = (*served.path, "engine", "speculative")
+        if served.server == "sglang":
+            yield finding("WS089", "speculative decoding is not supported yet on sglang", path)
+        draft = speculative.draft
+        if draft is None:
+            continue
+        place = (*path, "draft")
+        inside = draft.endswith("/")
+        if "://" in draft or draft.startswith("/") or ".." in draft.split("/"):
+            message = f"draft is {draft!r}; only the weights prefix is mounted, so it must be a folder inside it or a hub id"
+            yield finding("WS088", message, place)
+        elif inside and model_of(spec, served).weights.s3 is None:
+            message = f"draft is the folder {draft!r}, but the weights come from the hub, which has no prefix to look in"
+            yield finding("WS088", message, place)
+        elif not inside and draft.count("/") != 1:
+            message = f"draft is {draft!r}; a folder inside the weights prefix ends with '/', a hub id is owner/name"
+            yield finding("WS088", message, place)
+
+
+def check_updates(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS070 and WS071."""
+    if not spec.components:
+        return
+    message = "an edit of routing, AMI, metrics or instances replaces the endpoint configuration under running components"
+    yield finding("WS070", message, ("components",))
+    for served in plan.models:
+        if served.copies_max > served.copies_min:
+            message = (
+                f"an update of component {served.component} may start again from {served.copies_min} copies"
+            )
+            yield finding("WS071", message, (*served.path, "copies"))
+
+
+def check_flag_snapshot(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS087."""
+    for served in plan.models:
+        engine = served.server_image.engine_version
+        options = engine_of(spec, served).options
+        if options and engine is not None and engine not in served.flags_version:
+            message = f"options were checked against {served.flags_version}; the image has {engine}"
+            yield finding("WS087", message, (*served.path, "engine", "options"))
+
+
+CHECKS = (check_environment, check_draft, check_updates, check_flag_snapshot)

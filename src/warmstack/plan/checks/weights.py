@@ -1,0 +1,42 @@
+"""Weights, secrets and network isolation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warmstack.plan.checks.parts import engine_of, model_of
+from warmstack.plan.findings import finding
+from warmstack.plan.model import Finding, Plan
+from warmstack.spec import DeploymentSpec
+
+
+def check_hub(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS100, WS101 and WS102."""
+    for served in plan.models:
+        model = model_of(spec, served)
+        path = (*served.path, "model", "weights")
+        hub = model.weights.hub
+        speculative = engine_of(spec, served).speculative
+        if spec.endpoint.network_isolation:
+            if hub is not None:
+                message = f"{model.id} comes from the hub, which network_isolation cuts off"
+                yield finding("WS100", message, path)
+            if (
+                speculative is not None
+                and speculative.draft is not None
+                and not speculative.draft.endswith("/")
+            ):
+                message = (
+                    f"the draft {speculative.draft} comes from the hub, which network_isolation cuts off"
+                )
+                yield finding("WS100", message, (*served.path, "engine", "speculative", "draft"))
+        if hub is None:
+            continue
+        if hub.token_secret is not None and spec.image.build == "none":
+            message = "token_secret cannot be read by a stock image, and a template would show the token to everyone"
+            yield finding("WS101", message, (*path, "hub", "token_secret"))
+        if hub.revision is None:
+            yield finding("WS102", f"{model.id} is taken at whatever the hub serves when a copy starts", path)
+
+
+CHECKS = (check_hub,)

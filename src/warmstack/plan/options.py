@@ -1,0 +1,178 @@
+"""``engine.options``: checked against the server's own flags, because LMI drops what it does not know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from warmstack.catalog import Flag, FlagTable
+from warmstack.plan.findings import finding
+from warmstack.plan.model import Finding, Setting, SpecPath
+
+# What typed fields say, by the names the servers give it. Two places for one setting would disagree one day.
+_COMMON = {
+    "max_model_len": "model.max_model_len",
+    "dtype": "model.dtype",
+    "quantization": "model.quantization",
+    "revision": "model.weights.hub.revision",
+    "speculative_config": "engine.speculative",
+    "spec_method": "engine.speculative",
+    "spec_model": "engine.speculative",
+    "spec_tokens": "engine.speculative",
+    "host": "the image itself",
+    "port": "the image itself",
+}
+TYPED: Mapping[str, Mapping[str, str]] = {
+    "lmi": _COMMON
+    | {
+        "model_id": "model.id",
+        "model": "model.id",
+        "tensor_parallel_degree": "engine.tensor_parallel_degree",
+        "tensor_parallel_size": "engine.tensor_parallel_degree",
+        "quantize": "model.quantization",
+        "enable_stateful_sessions": "endpoint.sessions",
+        "sessions_expiration": "endpoint.sessions.ttl",
+        "lmcache_auto_config": "cache.lmcache.auto_config",
+        "lmcache_config_file": "cache.tiers",
+        "model_loading_timeout": "endpoint.timeouts.startup",
+    },
+    "vllm": _COMMON
+    | {
+        "model": "model.id",
+        "tensor_parallel_size": "engine.tensor_parallel_degree",
+    },
+    "sglang": _COMMON
+    | {
+        "model_path": "model.id",
+        "tp_size": "engine.tensor_parallel_degree",
+        "tensor_parallel_size": "engine.tensor_parallel_degree",
+        "context_length": "model.max_model_len",
+        "speculative_algorithm": "engine.speculative",
+        "speculative_draft_model_path": "engine.speculative",
+    },
+}
+# LMI has two names for one setting; the handler fails when both are given and differ.
+CANONICAL: Mapping[str, Mapping[str, str]] = {
+    "lmi": {"max_num_seqs": "max_rolling_batch_size"},
+    "vllm": {},
+    "sglang": {},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedOptions:
+    """The options that stand, by canonical name, and what is wrong with the others."""
+
+    settings: Mapping[str, Setting]
+    findings: tuple[Finding, ...]
+
+
+def check_options(options: Mapping[str, Any], flags: FlagTable, path: SpecPath) -> CheckedOptions:
+    """Return the options as settings.
+
+    Args:
+        options: as written in the spec.
+        flags: the server's flags.
+        path: where the options stand in the spec.
+    """
+    settings: dict[str, Setting] = {}
+    findings: list[Finding] = []
+    for name, value in options.items():
+        place = (*path, name)
+        problem = _problem(name, value, flags, place)
+        if problem is not None:
+            findings.append(problem)
+            continue
+        canonical = canonical_name(name, flags)
+        if canonical in settings:
+            findings.append(
+                finding("WS082", f"{name} and {canonical} are one setting; write one of them", place)
+            )
+        settings[canonical] = _frozen(value)
+    return CheckedOptions(settings=settings, findings=tuple(findings))
+
+
+def canonical_name(name: str, flags: FlagTable) -> str:
+    """Return the one name under which a setting is rendered: aliases and LMI's second names fold into it."""
+    flag = flags.flags.get(name)
+    known = name if flag is None else flag.name
+    return CANONICAL[flags.server].get(known, known)
+
+
+def _problem(name: str, value: Any, flags: FlagTable, place: SpecPath) -> Finding | None:
+    typed = TYPED[flags.server].get(name)
+    if typed is not None:
+        return finding(
+            "WS082", f"option {name} repeats {typed}, which is where {flags.server} gets it from", place
+        )
+    if name in flags.removed:
+        return finding(
+            "WS081", f"option {name} has no effect on {flags.server}: {flags.removed[name]}", place
+        )
+    flag = flags.flags.get(name)
+    if flag is None:
+        guesses = flags.suggest(name)
+        ask = f"; did you mean {' or '.join(guesses)}?" if guesses else ""
+        return finding("WS080", f"{flags.server} has no option {name} (checked: {flags.version}){ask}", place)
+    wrong = next(_wrong_values(flag, value), None)
+    return None if wrong is None else finding("WS083", f"option {name} is {_shown(value)}; {wrong}", place)
+
+
+def _wrong_values(flag: Flag, value: Any) -> Iterator[str]:
+    many = isinstance(value, tuple | list)
+    if many and not flag.repeated and flag.kind != "json":
+        yield "it takes one value, not a list"
+    for one in value if many and flag.kind != "json" else (value,):
+        if flag.kind == "bool" and not isinstance(one, bool):
+            yield "it must be true or false"
+        elif flag.kind == "int" and not _is_int(one):
+            yield "it must be a whole number"
+        elif flag.kind == "float" and (isinstance(one, bool) or not isinstance(one, int | float)):
+            yield "it must be a number"
+        elif flag.kind == "json" and not _is_json(one):
+            yield "it must be a mapping, or JSON in quotes"
+        elif flag.kind == "str" and isinstance(one, dict | tuple | list):
+            yield "it must be a text"
+        if flag.choices and str(one) not in flag.choices:
+            yield f"it must be one of {', '.join(flag.choices)}"
+
+
+def _is_int(value: Any) -> bool:
+    # Some whole-number flags also take words and human forms: auto, 8k, 25.6G.
+    return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, str)
+
+
+def _is_json(value: Any) -> bool:
+    if isinstance(value, dict | tuple | list):
+        return True
+    if not isinstance(value, str):
+        return False
+    try:
+        json.loads(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _frozen(value: Any) -> Setting:
+    result: Setting = tuple(value) if isinstance(value, list) else value
+    return result
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def whole_number(settings: Mapping[str, Setting], name: str) -> int | None:
+    """Return a setting as a whole number, or None where it is absent or a word."""
+    value = settings.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def number(settings: Mapping[str, Setting], name: str) -> float | None:
+    """Return a setting as a number, or None where it is absent or a word."""
+    value = settings.get(name)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

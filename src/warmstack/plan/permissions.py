@@ -1,0 +1,102 @@
+"""The execution role's statements: what SageMaker needs to start these models, and nothing else.
+
+Source: DG sagemaker-roles, "CreateModel API: execution role permissions". ARNs are for ``Fn::Sub``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from warmstack.plan.model import EndpointPlan, Permission, ServedModel
+
+
+def plan_permissions(endpoint: EndpointPlan, models: Sequence[ServedModel]) -> tuple[Permission, ...]:
+    """Return the statements, each with its reason."""
+    return (*_pull(models), *_weights(models), *_logs(endpoint, models), _metrics())
+
+
+def _pull(models: Sequence[ServedModel]) -> Iterator[Permission]:
+    yield Permission(
+        sid="RegistryLogin",
+        actions=("ecr:GetAuthorizationToken",),
+        resources=("*",),
+        condition={},
+        reason="ecr:GetAuthorizationToken has no resource to name",
+    )
+    yield Permission(
+        sid="PullImage",
+        actions=("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"),
+        resources=tuple(sorted({_repository_arn(model) for model in models})),
+        condition={},
+        reason="the repositories of the images this endpoint runs",
+    )
+
+
+def _repository_arn(model: ServedModel) -> str:
+    host = model.image.uri.split("/", 1)[0].split(".")
+    account, region = host[0], host[3]
+    return f"arn:${{AWS::Partition}}:ecr:{region}:{account}:repository/{model.image.repository}"
+
+
+def _weights(models: Sequence[ServedModel]) -> Iterator[Permission]:
+    objects: set[str] = set()
+    prefixes: dict[str, set[str]] = {}
+    for model in models:
+        if model.weights_s3 is not None:
+            path = model.weights_s3.removeprefix("s3://")
+            objects.add(f"arn:${{AWS::Partition}}:s3:::{path}*")
+            bucket, _, prefix = path.partition("/")
+            prefixes.setdefault(bucket, set()).add(prefix)
+        for adapter in model.adapters:
+            # By folder, not by archive: adding an adapter then leaves the role as it is.
+            folder = adapter.artifact.removeprefix("s3://").rsplit("/", 1)[0]
+            objects.add(f"arn:${{AWS::Partition}}:s3:::{folder}/*.tar.gz")
+    if objects:
+        yield Permission(
+            sid="ReadArtifacts",
+            actions=("s3:GetObject",),
+            resources=tuple(sorted(objects)),
+            condition={},
+            reason="every file under the weights' prefixes, and the archives in the adapters' folders",
+        )
+    for number, (bucket, under) in enumerate(sorted(prefixes.items())):
+        yield Permission(
+            sid=f"ListWeights{number}",
+            actions=("s3:ListBucket",),
+            resources=(f"arn:${{AWS::Partition}}:s3:::{bucket}",),
+            condition={"StringLike": {"s3:prefix": tuple(f"{prefix}*" for prefix in sorted(under))}},
+            reason="listing is limited to the weights' prefixes",
+        )
+
+
+def _logs(endpoint: EndpointPlan, models: Sequence[ServedModel]) -> Iterator[Permission]:
+    groups = [f"/aws/sagemaker/Endpoints/{endpoint.name}"]
+    groups += [
+        f"/aws/sagemaker/InferenceComponents/{one.physical_name}" for one in models if one.physical_name
+    ]
+    arns = [
+        f"arn:${{AWS::Partition}}:logs:${{AWS::Region}}:${{AWS::AccountId}}:log-group:{group}"
+        for group in groups
+    ]
+    yield Permission(
+        sid="WriteLogs",
+        actions=(
+            "logs:CreateLogGroup",
+            "logs:CreateLogStream",
+            "logs:DescribeLogStreams",
+            "logs:PutLogEvents",
+        ),
+        resources=tuple(f"{arn}{suffix}" for arn in arns for suffix in ("", ":*")),
+        condition={},
+        reason="log streams are named by instance, which no one knows before it runs",
+    )
+
+
+def _metrics() -> Permission:
+    return Permission(
+        sid="PublishMetrics",
+        actions=("cloudwatch:PutMetricData",),
+        resources=("*",),
+        condition={"StringLike": {"cloudwatch:namespace": ("AWS/SageMaker", "/aws/sagemaker/*")}},
+        reason="cloudwatch:PutMetricData has no resource to name; the condition limits the namespace",
+    )

@@ -1,0 +1,392 @@
+"""One served model, step by step: image, degree, memory, tiers, settings. Each step takes the one before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from warmstack.catalog import Catalog, InstanceType, ModelShape, ServerImage
+from warmstack.plan.endpoint import routing_strategy
+from warmstack.plan.engine import NAMES, EngineInputs, engine_settings, extra_environment
+from warmstack.plan.environment import render_environment
+from warmstack.plan.findings import finding
+from warmstack.plan.host import HostUse, memory_request_mb, plan_host
+from warmstack.plan.memory import (
+    DEFAULT_UTILIZATION,
+    SGLANG_MEM_FRACTION,
+    Load,
+    draft_head_bytes,
+    fit,
+    lora_slot_bytes,
+)
+from warmstack.plan.model import (
+    AdapterPlan,
+    Derived,
+    Finding,
+    GpuMemoryPlan,
+    ImagePlan,
+    ServedModel,
+    Setting,
+    SpecPath,
+)
+from warmstack.plan.naming import physical_name
+from warmstack.plan.options import CheckedOptions, check_options, number, whole_number
+from warmstack.plan.parallel import allows, degrees, largest, nearest, smallest_that_fits
+from warmstack.plan.parameters import parameter_count, weight_bytes
+from warmstack.plan.timeouts import start_times
+from warmstack.spec import CacheSpec, ComponentSpec, DeploymentSpec, EngineSpec, ModelSpec, TierSize
+
+# A request's tokens assumed when max_num_seqs is derived: long enough for retrieval and chat turns.
+ASSUMED_REQUEST_TOKENS = 4096
+MOST_SEQUENCES = 256
+# What "fits" means for a degree when the spec names no max_model_len.
+LEAST_CONTEXT_TOKENS = 8192
+_BYTES_OF_KV_DTYPE = {"fp8": 1, "nvf": 1, "mxf": 1, "int": 1}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One model to plan: the spec's parts and the catalog's facts about them.
+
+    Args:
+        spec: the whole deployment.
+        component: the component, or None when the variant hosts the model.
+        path: the place in the spec.
+        model: the model's spec.
+        engine: the engine's spec.
+        cache: the cache's spec.
+        shape: the model's shape.
+        instance: the instance type.
+        image: the image's facts.
+        catalog: for the flag tables.
+    """
+
+    spec: DeploymentSpec
+    component: ComponentSpec | None
+    path: SpecPath
+    model: ModelSpec
+    engine: EngineSpec
+    cache: CacheSpec
+    shape: ModelShape
+    instance: InstanceType
+    image: ServerImage
+    catalog: Catalog
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """A served model with the reasons of its values and what the steps found."""
+
+    model: ServedModel
+    derived: tuple[Derived, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Split:
+    degree: int
+    accelerators: int
+    reason: str
+    given: bool
+
+
+def plan_served(request: Request) -> Served:
+    """Return the plan of one served model; sizes that do not fit are kept, with a finding that says so."""
+    options = check_options(
+        request.engine.options,
+        request.catalog.flags[request.engine.server],
+        (*request.path, "engine", "options"),
+    )
+    load = _load(request, options)
+    split, split_findings = _split(request, load)
+    memory, length, length_given = _memory(request, load, split)
+    sequences, sequences_given = _sequences(request, options, memory, length)
+    copies = max(1, request.instance.gpu_count // split.accelerators) if request.component is not None else 1
+    use = HostUse(
+        instance=request.instance,
+        accelerators=split.accelerators if request.component is not None else request.instance.gpu_count,
+        copies=copies,
+        memory=memory,
+        cpu=TierSize(kind="none") if request.cache.lmcache.auto_config else request.cache.tiers.cpu,
+        disk=TierSize(kind="none") if request.cache.lmcache.auto_config else request.cache.tiers.disk.size,
+    )
+    host = plan_host(use)
+    timeouts = request.spec.endpoint.timeouts
+    times = start_times(
+        memory.weight_bytes,
+        from_hub=request.model.weights.s3 is None,
+        download=timeouts.download,
+        startup=timeouts.startup,
+    )
+    sessions = request.spec.endpoint.sessions
+    adapters = request.component.adapters if request.component is not None else ()
+    inputs = EngineInputs(
+        model=request.model,
+        engine=request.engine,
+        cache=request.cache,
+        image=request.image,
+        options=options.settings,
+        memory=memory,
+        host=host,
+        max_model_len=length,
+        max_num_seqs=sequences,
+        session_ttl_seconds=None if sessions is None else sessions.ttl,
+        adapter_ranks=tuple(one.rank for one in adapters),
+        startup_timeout_seconds=times.startup_seconds,
+    )
+    settings = engine_settings(inputs)
+    entries, unwritable = render_environment(
+        request.image, request.catalog.flags[request.engine.server], settings
+    )
+    environment = dict(sorted((entries | extra_environment(inputs)).items()))
+    findings = [*options.findings, *split_findings]
+    findings += [finding(one.check, one.message, _option_path(request, one.setting)) for one in unwritable]
+    if (
+        times.wanted_download_seconds > times.download_seconds
+        or times.wanted_startup_seconds > times.startup_seconds
+    ):
+        wanted = max(times.wanted_download_seconds, times.wanted_startup_seconds)
+        message = f"{memory.weight_bytes / 1e9:.0f} GB of weights may need {wanted} s; SageMaker waits at most 3600 s"
+        findings.append(finding("WS033", message, (*request.path, "model")))
+    names = (request.spec.name, request.spec.environment)
+    component = request.component
+    model = ServedModel(
+        component=None if component is None else component.name,
+        physical_name=None if component is None else physical_name(*names, component.name),
+        path=request.path,
+        model_id=request.model.id,
+        shape=request.shape,
+        weights_s3=request.model.weights.s3,
+        server=request.engine.server,
+        server_image=request.image,
+        flags_version=request.catalog.flags[request.engine.server].version,
+        image=_image(request),
+        engine_settings=settings,
+        environment=environment,
+        memory=memory,
+        host=host,
+        max_model_len=length,
+        max_num_seqs=sequences,
+        accelerators=split.accelerators,
+        copies_per_instance=copies
+        if component is None or split.accelerators <= request.instance.gpu_count
+        else 0,
+        copies_min=request.spec.endpoint.instances.min if component is None else component.copies.min,
+        copies_max=_copies_max(request),
+        target_concurrency=_target(request, sequences),
+        memory_request_mb=memory_request_mb(use, host),
+        download_timeout_seconds=times.download_seconds,
+        startup_timeout_seconds=times.startup_seconds,
+        spread=component is not None and routing_strategy(request.spec) == "PREFIX_AWARE",
+        adapters=tuple(
+            AdapterPlan(
+                name=one.name,
+                physical_name=physical_name(*names, component.name if component else "", one.name),
+                artifact=one.artifact,
+                rank=one.rank,
+            )
+            for one in adapters
+        ),
+    )
+    derived = tuple(_derived(request, split, model, length_given, sequences_given))
+    return Served(model=model, derived=derived, findings=tuple(findings))
+
+
+def _load(request: Request, options: CheckedOptions) -> Load:
+    weights = weight_bytes(
+        request.shape, dtype=_none_if_auto(request.model.dtype), quantization=request.model.quantization
+    )
+    share_name = NAMES[request.engine.server]["share"]
+    default = SGLANG_MEM_FRACTION if request.engine.server == "sglang" else DEFAULT_UTILIZATION
+    kv_dtype = str(options.settings.get("kv_cache_dtype", "auto"))
+    adapters = request.component.adapters if request.component is not None else ()
+    extra = 0
+    if adapters:
+        slots = whole_number(options.settings, "max_loras") or min(4, len(adapters))
+        extra += slots * lora_slot_bytes(request.shape, max(one.rank for one in adapters))
+    if request.engine.speculative is not None and request.engine.speculative.method in ("eagle", "eagle3"):
+        extra += draft_head_bytes(request.shape)
+    return Load(
+        shape=request.shape,
+        parameter_count=parameter_count(request.shape),
+        weight_bytes=weights.total_bytes,
+        kv_dtype_bytes=_BYTES_OF_KV_DTYPE.get(kv_dtype[:3], 2),
+        gpu_memory_utilization=number(options.settings, share_name) or default,
+        extra_bytes=extra,
+        outside_share=request.engine.server == "sglang",
+    )
+
+
+def _none_if_auto(dtype: str) -> str | None:
+    return None if dtype == "auto" else dtype
+
+
+def _split(request: Request, load: Load) -> tuple[_Split, list[Finding]]:
+    """Choose the tensor parallel degree and the GPUs of a copy."""
+    gpus = request.instance.gpu_count
+    wanted = request.engine.tensor_parallel_degree
+    place = (*request.path, "engine", "tensor_parallel_degree")
+    accelerators = request.component.accelerators if request.component is not None else None
+    if wanted is None and accelerators is not None:
+        wanted, place = accelerators, (*request.path, "accelerators")
+    findings: list[Finding] = []
+    if wanted is not None:
+        if not allows(request.shape, wanted):
+            near = " or ".join(str(one) for one in nearest(request.shape, wanted, max(gpus, wanted)))
+            message = (
+                f"{place[-1]} is {wanted}; {request.model.id} has {request.shape.num_attention_heads} attention heads and "
+                f"{request.shape.num_key_value_heads} KV heads, so it must be {near}"
+            )
+            findings.append(finding("WS024", message, place))
+        split = _Split(
+            degree=wanted, accelerators=accelerators or wanted, reason="given in the spec", given=True
+        )
+    elif request.component is None:
+        degree = largest(request.shape, gpus)
+        reason = f"the largest divisor of {request.shape.num_attention_heads} heads on {gpus} GPUs: one engine uses them all"
+        split = _Split(degree=degree, accelerators=gpus, reason=reason, given=False)
+    else:
+        degree, reason = _smallest(request, load)
+        split = _Split(degree=degree, accelerators=degree, reason=reason, given=False)
+    if split.accelerators > gpus:
+        what = "accelerators" if accelerators is not None else "tensor_parallel_degree"
+        message = (
+            f"{what} is {split.accelerators}; {request.instance.name} has {gpus} GPU{'s' if gpus > 1 else ''}"
+        )
+        findings.append(finding("WS028", message, place))
+    if accelerators is not None and split.degree != accelerators:
+        message = (
+            f"tensor_parallel_degree is {split.degree} and accelerators is {accelerators}; they must be equal"
+        )
+        findings.append(finding("WS027", message, place))
+    return split, findings
+
+
+def _smallest(request: Request, load: Load) -> tuple[int, str]:
+    own = request.shape.max_position_embeddings or LEAST_CONTEXT_TOKENS
+    wanted = request.model.max_model_len or min(own, LEAST_CONTEXT_TOKENS)
+    degree = smallest_that_fits(
+        request.shape,
+        request.instance.gpu_count,
+        lambda one: fit(load, request.instance, one, None).kv_tokens >= wanted,
+    )
+    if degree is None:
+        return largest(request.shape, request.instance.gpu_count), "no degree fits; the largest is shown"
+    return degree, f"the smallest that holds the weights and {wanted:,} tokens of KV"
+
+
+def _memory(request: Request, load: Load, split: _Split) -> tuple[GpuMemoryPlan, int, bool]:
+    """Return the memory plan and max_model_len: given, or the model's own, cut to what fits."""
+    given = request.model.max_model_len
+    first = fit(load, request.instance, split.degree, given)
+    if given is not None:
+        return first, given, True
+    most = request.shape.max_position_embeddings or first.kv_tokens
+    length = most if first.kv_tokens >= most else max(1024, first.kv_tokens // 1024 * 1024)
+    return fit(load, request.instance, split.degree, length), length, False
+
+
+def _sequences(
+    request: Request, options: CheckedOptions, memory: GpuMemoryPlan, length: int
+) -> tuple[int, bool]:
+    given = whole_number(options.settings, NAMES[request.engine.server]["sequences"])
+    if given is not None:
+        return given, True
+    room = memory.kv_tokens // min(length, ASSUMED_REQUEST_TOKENS)
+    return (1 << min(int(math.log2(room)), int(math.log2(MOST_SEQUENCES)))) if room >= 1 else 1, False
+
+
+def _copies_max(request: Request) -> int:
+    if request.component is None:
+        return request.spec.endpoint.instances.max or request.spec.endpoint.instances.min
+    return request.component.copies.max or request.component.copies.min
+
+
+def _target(request: Request, sequences: int) -> int | None:
+    component = request.component
+    if component is None or _copies_max(request) == component.copies.min:
+        return None
+    return component.copies.target_concurrency or -(-sequences // 2)
+
+
+def _option_path(request: Request, setting: str) -> SpecPath:
+    written = {"max_rolling_batch_size": "max_num_seqs"}.get(setting, setting)
+    for name in (setting, written):
+        if name in request.engine.options:
+            return (*request.path, "engine", "options", name)
+    return (*request.path, "engine")
+
+
+def _image(request: Request) -> ImagePlan:
+    base = request.spec.image.base
+    if base is not None:
+        repository, _, tag = base.partition("/")[2].partition("@" if "@" in base else ":")
+        return ImagePlan(repository=repository, tag=tag, uri=base)
+    image = request.image
+    uri = f"${{Registry}}.dkr.ecr.${{AWS::Region}}.${{AWS::URLSuffix}}/{image.repository}:{image.tag}"
+    return ImagePlan(repository=image.repository, tag=image.tag, uri=uri)
+
+
+def _derived(
+    request: Request, split: _Split, model: ServedModel, length_given: bool, sequences_given: bool
+) -> Iterator[Derived]:
+    prefix = "" if model.component is None else f"{model.component}."
+    allowed = ", ".join(str(one) for one in degrees(request.shape, request.instance.gpu_count))
+    yield Derived(
+        name=f"{prefix}image",
+        value=f"{model.image.repository}:{model.image.tag}",
+        reason="engine.version" if request.engine.version else "the newest in the catalog",
+        given=request.engine.version is not None,
+    )
+    yield Derived(
+        name=f"{prefix}tensor_parallel_degree",
+        value=str(split.degree),
+        reason=f"{split.reason} (allowed: {allowed})",
+        given=split.given,
+    )
+    yield Derived(
+        name=f"{prefix}max_model_len",
+        value=f"{model.max_model_len:,} tokens",
+        reason="given in the spec"
+        if length_given
+        else f"the model's own {request.shape.max_position_embeddings or 0:,}, cut to what one copy's KV cache holds",
+        given=length_given,
+    )
+    yield Derived(
+        name=f"{prefix}max_num_seqs",
+        value=str(model.max_num_seqs),
+        reason="given in the spec"
+        if sequences_given
+        else f"KV for requests of {min(model.max_model_len, ASSUMED_REQUEST_TOKENS):,} tokens, a power of two, at most 256",
+        given=sequences_given,
+    )
+    yield Derived(
+        name=f"{prefix}gpu_memory_utilization",
+        value=f"{model.memory.gpu_memory_utilization:.2f}",
+        reason="rendered, so that a new engine version does not move it",
+        given=NAMES[model.server]["share"] in request.engine.options,
+    )
+    if model.component is not None:
+        yield Derived(
+            name=f"{prefix}memory_request",
+            value=f"{model.memory_request_mb:,} MiB",
+            reason="worker processes, weights staging and the CPU tier, within the copy's share of the RAM",
+            given=False,
+        )
+    yield Derived(
+        name=f"{prefix}download_timeout",
+        value=f"{model.download_timeout_seconds} s",
+        reason="given in the spec"
+        if request.spec.endpoint.timeouts.download
+        else "twice the weights at 250 MB/s, plus 300 s (hub downloads count as start-up)",
+        given=request.spec.endpoint.timeouts.download is not None,
+    )
+    yield Derived(
+        name=f"{prefix}startup_timeout",
+        value=f"{model.startup_timeout_seconds} s",
+        reason="given in the spec"
+        if request.spec.endpoint.timeouts.startup
+        else "twice the weights at 500 MB/s, plus 600 s for compilation and CUDA graphs",
+        given=request.spec.endpoint.timeouts.startup is not None,
+    )

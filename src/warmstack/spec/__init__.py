@@ -1,0 +1,43 @@
+"""The spec language: one YAML file → :class:`DeploymentSpec`, with errors that point at the text."""
+
+from warmstack.spec.deployment import (
+    RESERVED_KEYS,
+    AdapterSpec,
+    ComponentSpec,
+    DeploymentSpec,
+    EndpointSpec,
+    RoutingSpec,
+)
+from warmstack.spec.diagnostics import Diagnostic, Format, Severity, SpecError, render, unique
+from warmstack.spec.fields import TierSize
+from warmstack.spec.loader import LoadedSpec, load_spec
+from warmstack.spec.schema import schema_text, spec_schema
+from warmstack.spec.serving import CacheSpec, EngineSpec, HubWeights, ModelSpec, SpeculativeSpec, Weights
+from warmstack.spec.tree import Mark
+
+__all__ = [
+    "RESERVED_KEYS",
+    "AdapterSpec",
+    "CacheSpec",
+    "ComponentSpec",
+    "DeploymentSpec",
+    "Diagnostic",
+    "EndpointSpec",
+    "EngineSpec",
+    "Format",
+    "HubWeights",
+    "LoadedSpec",
+    "Mark",
+    "ModelSpec",
+    "RoutingSpec",
+    "Severity",
+    "SpecError",
+    "SpeculativeSpec",
+    "TierSize",
+    "Weights",
+    "load_spec",
+    "render",
+    "schema_text",
+    "spec_schema",
+    "unique",
+]

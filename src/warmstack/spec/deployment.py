@@ -1,0 +1,292 @@
+"""The root of the language: one deployment is one endpoint."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from warmstack.spec.fields import NAME_RULE, Duration, ListItemName, S3Archive, SpecModel, described
+from warmstack.spec.serving import CacheSpec, EngineSpec, ModelSpec
+
+RoutingStrategy = Literal["LEAST_OUTSTANDING_REQUESTS", "RANDOM", "PREFIX_AWARE", "KV_AWARE"]
+
+RESERVED_KEYS = frozenset(
+    {"rollout", "network", "encryption", "observability", "schedules", "instance_pools"}
+)
+"""Keys that later versions will give a meaning to. Until they have resources they are refused by name."""
+
+
+class TargetSpec(SpecModel):
+    """The account and Region to deploy into."""
+
+    account: Annotated[
+        str,
+        Field(
+            pattern=r"^[0-9]{12}$",
+            examples=["111122223333"],
+            json_schema_extra=described("12 digits in quotes"),
+        ),
+    ]
+    """The AWS account, twelve digits in quotes."""
+    region: Annotated[
+        str,
+        Field(
+            pattern=r"^[a-z]{2,4}(-[a-z]+)+-[0-9]$",
+            examples=["us-west-2"],
+            json_schema_extra=described("an AWS Region, such as us-west-2"),
+        ),
+    ]
+    """The AWS Region."""
+
+
+class ImageSpec(SpecModel):
+    """How the container image comes about."""
+
+    build: Annotated[Literal["none", "docker", "codebuild"], Field(examples=["none"])] = "none"
+    """none: the stock image. docker and codebuild are not supported yet."""
+    base: Annotated[
+        str | None,
+        Field(
+            pattern=r"^[0-9]{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/[a-z0-9][a-z0-9._/-]{0,255}"
+            r"(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}|@sha256:[0-9a-f]{64})$",
+            examples=["111122223333.dkr.ecr.us-west-2.amazonaws.com/lmi-mirror:0.38.0-lmi29.0.0-cu130"],
+            json_schema_extra=described("a private ECR image with its tag or digest"),
+        ),
+    ] = None
+    """An image to use instead of the registry's own, of the same server and version (a mirror, say)."""
+
+
+class InstancesSpec(SpecModel):
+    """How many instances the endpoint has."""
+
+    min: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=1000,
+            examples=[2],
+            json_schema_extra=described("it must be at least 1 (scale to zero is not supported yet)"),
+        ),
+    ] = 1
+    """Instances that always run, and that a deploy starts with."""
+    max: Annotated[int | None, Field(ge=1, le=1000, examples=[4])] = None
+    """Instances that managed scaling may reach (components only). Default: `min`."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> InstancesSpec:
+        if self.max is not None and self.max < self.min:
+            raise ValueError(f"instances.max is {self.max}; it must not be below instances.min, {self.min}")
+        return self
+
+
+class RoutingSpec(SpecModel):
+    """How SageMaker chooses the instance, or the copy of a component, for a request."""
+
+    strategy: Annotated[RoutingStrategy | None, Field(examples=["PREFIX_AWARE"])] = None
+    """Default: PREFIX_AWARE with two or more instances, else LEAST_OUTSTANDING_REQUESTS."""
+    prefix_length: Annotated[
+        int | None,
+        Field(
+            ge=1024,
+            le=65536,
+            examples=[4096],
+            json_schema_extra=described("SageMaker accepts 1024..65536 bytes", unit="bytes"),
+        ),
+    ] = None
+    """PREFIX_AWARE: bytes of the body that decide (characters of messages on the OpenAI path). Default: 4096."""
+    concurrency_threshold: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=1024,
+            examples=[16],
+            json_schema_extra=described("SageMaker accepts 1..1024 requests", unit="in-flight requests"),
+        ),
+    ] = None
+    """PREFIX_AWARE: in-flight requests at which the next one spills. Default: half of max_num_seqs."""
+
+
+class SessionsSpec(SpecModel):
+    """Stateful sessions: every request of a session goes to the instance that opened it."""
+
+    ttl: Annotated[Duration, Field(examples=["20m"], json_schema_extra=described(unit="seconds"))] = 1200
+    """How long a session lives; fixed when it is opened, not renewed by use."""
+
+
+class MetricsSpec(SpecModel):
+    """What the endpoint publishes to CloudWatch (EndpointConfig.MetricsConfig)."""
+
+    enhanced: bool = False
+    """Metrics per instance, container and accelerator."""
+    publish_frequency: Annotated[
+        Literal["10s", "30s", "60s", "120s", "180s", "240s", "300s"], Field(examples=["60s"])
+    ] = "60s"
+    """How often metrics are published."""
+
+
+class TimeoutsSpec(SpecModel):
+    """Start-up timeouts; SageMaker accepts 60s..3600s for each."""
+
+    download: Annotated[
+        Duration | None, Field(examples=["30m"], json_schema_extra=described(unit="seconds"))
+    ] = None
+    """For the weights. Default: from their size."""
+    startup: Annotated[
+        Duration | None, Field(examples=["30m"], json_schema_extra=described(unit="seconds"))
+    ] = None
+    """For the container until /ping answers. Default: from the weights' size."""
+
+    @model_validator(mode="after")
+    def _in_range(self) -> TimeoutsSpec:
+        for name, value in (("download", self.download), ("startup", self.startup)):
+            if value is not None and not 60 <= value <= 3600:
+                raise ValueError(f"timeouts.{name} is {value}s; SageMaker accepts 60s..3600s")
+        return self
+
+
+class EndpointSpec(SpecModel):
+    """The endpoint and its one production variant."""
+
+    instance_type: Annotated[
+        str,
+        Field(
+            pattern=r"^ml\.[a-z0-9-]+\.[a-z0-9]+$",
+            max_length=60,
+            examples=["ml.p4de.24xlarge"],
+            json_schema_extra=described("a SageMaker instance type, such as ml.p4de.24xlarge"),
+        ),
+    ]
+    """The instance type (`warmstack catalog instances`)."""
+    instances: InstancesSpec = InstancesSpec()
+    """How many instances. Default: one."""
+    routing: RoutingSpec = RoutingSpec()
+    """How requests find an instance or copy."""
+    sessions: SessionsSpec | None = None
+    """Stateful sessions. Default: off."""
+    metrics: MetricsSpec = MetricsSpec()
+    """CloudWatch metrics."""
+    timeouts: TimeoutsSpec = TimeoutsSpec()
+    """Start-up timeouts."""
+    network_isolation: bool = False
+    """No network access from the container: no hub, no Secrets Manager."""
+    inference_ami_version: Annotated[
+        str | None, Field(pattern=r"^[a-z0-9-]{1,63}$", examples=["al2023-ami-sagemaker-inference-gpu-4-1"])
+    ] = None
+    """The instances' AMI. Default: the one the image's CUDA version needs."""
+
+
+class AdapterSpec(SpecModel):
+    """A LoRA adapter, served as an inference component on the copies of its base."""
+
+    name: ListItemName
+    """The adapter's name."""
+    artifact: Annotated[S3Archive, Field(examples=["s3://acme-adapters/legal-3f2a.tar.gz"])]
+    """The archive: adapter_config.json and adapter_model.safetensors at its root."""
+    rank: Annotated[int, Field(ge=1, le=512, examples=[16])] = 16
+    """The LoRA rank (`r` in adapter_config.json)."""
+
+
+class CopiesSpec(SpecModel):
+    """How many copies of a component run."""
+
+    min: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=1000,
+            examples=[2],
+            json_schema_extra=described("it must be at least 1 (scale to zero is not supported yet)"),
+        ),
+    ] = 1
+    """Copies that always run, and that a deploy starts with."""
+    max: Annotated[int | None, Field(ge=1, le=1000, examples=[8])] = None
+    """Copies that target tracking may reach. Default: `min`."""
+    target_concurrency: Annotated[int | None, Field(ge=1, le=1024, examples=[16])] = None
+    """In-flight requests per copy that target tracking aims at. Default: half of max_num_seqs."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> CopiesSpec:
+        if self.max is not None and self.max < self.min:
+            raise ValueError(f"copies.max is {self.max}; it must not be below copies.min, {self.min}")
+        return self
+
+
+class ComponentSpec(SpecModel):
+    """One inference component: a model with its own copies on the endpoint's instances."""
+
+    name: ListItemName
+    """The component's name."""
+    accelerators: Annotated[int | None, Field(ge=1, le=72, examples=[4])] = None
+    """GPUs a copy takes. Default: its tensor parallel degree."""
+    copies: CopiesSpec = CopiesSpec()
+    """How many copies. Default: one."""
+    adapters: tuple[AdapterSpec, ...] = ()
+    """LoRA adapters on this component."""
+    model: ModelSpec
+    """Overrides the deployment's `model`, key by key."""
+    engine: EngineSpec = EngineSpec()
+    """Overrides the deployment's `engine`, key by key."""
+    cache: CacheSpec = CacheSpec()
+    """Overrides the deployment's `cache`, key by key."""
+
+
+class DeploymentSpec(SpecModel):
+    """A deployment: one endpoint, as the user said it.
+
+    With ``components`` the shared ``model``, ``engine`` and ``cache`` have been merged into each of them, and
+    the deployment's own are unset; without, the variant hosts the model itself.
+    """
+
+    name: Annotated[
+        str,
+        Field(
+            pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$",
+            max_length=40,
+            examples=["support-assistant"],
+            json_schema_extra=described(NAME_RULE),
+        ),
+    ]
+    """The deployment's name."""
+    environment: Annotated[
+        str,
+        Field(
+            pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$",
+            max_length=20,
+            examples=["prod"],
+            json_schema_extra=described(NAME_RULE),
+        ),
+    ] = "dev"
+    """The stage. It enters every physical name: {name}-{environment}[-{component}[-{adapter}]]."""
+    target: TargetSpec | None = None
+    """Where to deploy. Default: environment-agnostic, wherever the CDK CLI's credentials point."""
+    model: ModelSpec | None = None
+    """The model to serve."""
+    engine: EngineSpec = EngineSpec()
+    """The server and its settings."""
+    image: ImageSpec = ImageSpec()
+    """The container image."""
+    cache: CacheSpec = CacheSpec()
+    """The KV cache beyond the GPU."""
+    endpoint: EndpointSpec
+    """The endpoint and its instances."""
+    components: tuple[ComponentSpec, ...] = ()
+    """Inference components. Omitted: the variant hosts the model itself, where sessions are documented."""
+    acknowledge: dict[
+        Annotated[str, Field(pattern=r"^WS[0-9]{3}$")], Annotated[str, Field(min_length=3, max_length=300)]
+    ] = Field(default={}, examples=[{"WS014": "measured, accepted"}])
+    """Silences one warning with its reason. Never an error; unused ones are warnings."""
+    tags: dict[
+        Annotated[str, Field(pattern=r"^[A-Za-z0-9 _.:/=+@-]{1,128}$")],
+        Annotated[str, Field(pattern=r"^[A-Za-z0-9 _.:/=+@-]{0,256}$")],
+    ] = Field(default={}, examples=[{"team": "search"}], max_length=45)
+    """Tags on every resource."""
+
+    @model_validator(mode="after")
+    def _something_to_serve(self) -> DeploymentSpec:
+        reserved = sorted(key for key in self.tags if key.lower().startswith("aws:"))
+        if reserved:
+            raise ValueError(f"tags has {reserved[0]!r}; keys that start with aws: are AWS's own")
+        if not self.components and self.model is None:
+            raise ValueError("nothing to serve: write 'model', or 'components' that each have one")
+        return self

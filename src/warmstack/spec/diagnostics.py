@@ -1,0 +1,127 @@
+"""Messages about the text of a spec, and the three forms in which they are printed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from warmstack.errors import WarmstackError
+from warmstack.spec.tree import Mark
+
+Severity = Literal["error", "warning", "note"]
+Format = Literal["text", "json", "github"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """One message about one place.
+
+    Args:
+        severity: ``error`` stops, ``warning`` stops only with ``--strict``, ``note`` never stops.
+        message: the value, the rule and, where there is one, the way out.
+        mark: the place, or None where the message is about no text (an absent file).
+        check: the id of the check that found it (``WS014``), or None for the language itself.
+        hint: the way out, on a line of its own.
+    """
+
+    severity: Severity
+    message: str
+    mark: Mark
+    check: str | None = None
+    hint: str | None = None
+
+    @property
+    def sort_key(self) -> tuple[str, int, int, str]:
+        """Order by place, so that messages read as the text does."""
+        return (self.mark.file, self.mark.line, self.mark.column, self.message)
+
+
+class SpecError(WarmstackError):
+    """The spec cannot be read: every problem that was found, and the lines they are in.
+
+    Args:
+        diagnostics: the problems, ordered by place.
+        lines: the text of each file that was read, by the name used in the marks.
+    """
+
+    def __init__(self, diagnostics: Sequence[Diagnostic], lines: Mapping[str, Sequence[str]]) -> None:
+        self.diagnostics = unique(diagnostics)
+        self.lines = lines
+        super().__init__(render(self.diagnostics, lines, "text").rstrip("\n"))
+
+
+def unique(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return the messages ordered by place, each once (a shared block is validated for every component)."""
+    return tuple(sorted(dict.fromkeys(diagnostics), key=lambda one: one.sort_key))
+
+
+def render(
+    diagnostics: Iterable[Diagnostic], lines: Mapping[str, Sequence[str]], form: Format = "text"
+) -> str:
+    """Return the messages as text with source lines and carets, as JSON, or as GitHub annotations."""
+    found = list(diagnostics)
+    if form == "json":
+        return json.dumps([_as_json(one) for one in found], ensure_ascii=False, indent=2) + "\n"
+    writer = _as_github if form == "github" else _as_text
+    return "".join(writer(one, lines) for one in found)
+
+
+def _title(one: Diagnostic) -> str:
+    return one.severity if one.check is None else f"{one.severity} {one.check}"
+
+
+def _as_text(one: Diagnostic, lines: Mapping[str, Sequence[str]]) -> str:
+    mark = one.mark
+    out = [f"{mark.file}:{mark.line}:{mark.column}: {_title(one)}: {printable(one.message)}"]
+    text = lines.get(mark.file, ())
+    if 0 < mark.line <= len(text):
+        source = printable(text[mark.line - 1].replace("\t", " "))
+        # Guard: a very long line would push the caret out of sight.
+        start = max(0, mark.column - 1 - 60) if len(source) > 120 else 0
+        shown = source[start : start + 120]
+        at = mark.column - 1 - start
+        carets = "^" * max(1, min(mark.length, len(shown) - at))
+        out += [f"{mark.line:>6} | {shown}".rstrip(), f"{'':>6} | {'':>{at}}{carets}"]
+    if one.hint:
+        out.append(f"{'':>6} = {printable(one.hint)}")
+    return "\n".join(out) + "\n"
+
+
+def _as_json(one: Diagnostic) -> dict[str, object]:
+    return {
+        "severity": one.severity,
+        "check": one.check,
+        "message": one.message,
+        "hint": one.hint,
+        "file": one.mark.file,
+        "line": one.mark.line,
+        "column": one.mark.column,
+        "length": one.mark.length,
+    }
+
+
+def _as_github(one: Diagnostic, lines: Mapping[str, Sequence[str]]) -> str:
+    del lines
+    level = "notice" if one.severity == "note" else one.severity
+    place = f"file={_property(one.mark.file)},line={one.mark.line},col={one.mark.column}"
+    title = _property(f"Warmstack {one.check}" if one.check else "Warmstack")
+    text = one.message if one.hint is None else f"{one.message}\n{one.hint}"
+    return f"::{level} {place},title={title}::{_escape(text)}\n"
+
+
+def _escape(text: str) -> str:
+    # GitHub's workflow commands end at a line break, and %, CR and LF are its only escapes.
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _escape(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def printable(text: str) -> str:
+    """Return the text with control characters as ``\\xNN``: a spec must not be able to drive a terminal."""
+    return "".join(
+        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text
+    )

@@ -1,0 +1,253 @@
+"""A spec file → :class:`LoadedSpec`. The one place that reads specs, and what they name, from disk.
+
+Every problem of a file is reported at once: the text first (``reader``), then what the files inherit from each
+other, then the language (pydantic), each pointing into the file that holds the text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+
+from pydantic import ValidationError
+
+from warmstack.catalog import ModelShape, shape_from_config
+from warmstack.errors import CatalogError
+from warmstack.spec.deployment import DeploymentSpec
+from warmstack.spec.diagnostics import Diagnostic, SpecError
+from warmstack.spec.explain import dotted, explain
+from warmstack.spec.merge import expand_components, merge
+from warmstack.spec.reader import MAX_BYTES, read_tree
+from warmstack.spec.tree import (
+    Entry,
+    MappingNode,
+    Mark,
+    Node,
+    Path,
+    ScalarNode,
+    SequenceNode,
+    find,
+    locate,
+    to_plain,
+)
+
+MAX_EXTENDS = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedSpec:
+    """A valid spec, with the text it came from.
+
+    Args:
+        path: the file as the user named it.
+        spec: what the user said.
+        shapes: the shapes read from ``model.config`` files, by the place of the model in the spec.
+        lines: the lines of every file that was read, by the names used in marks.
+    """
+
+    path: str
+    spec: DeploymentSpec
+    shapes: Mapping[Path, ModelShape]
+    lines: Mapping[str, Sequence[str]]
+    _root: MappingNode
+
+    def mark(self, path: Sequence[str | int]) -> Mark:
+        """Return the place of a path in the spec, or of the nearest text above it."""
+        return locate(self._root, path)
+
+
+def load_spec(path: str | FilePath) -> LoadedSpec:
+    """Read, merge and validate one spec file.
+
+    Raises:
+        SpecError: with every problem that was found.
+    """
+    reading = _Reading()
+    name = FilePath(path).as_posix()
+    root = reading.file(FilePath(path), name)
+    if root is None:
+        raise SpecError(reading.diagnostics, reading.lines)
+    _check_names(root, reading)
+    _check_inherited_weights(root, reading)
+    expanded = expand_components(root)
+    spec = _validate(expanded, reading)
+    shapes = _read_configs(expanded, reading)
+    if spec is None or reading.diagnostics:
+        raise SpecError(reading.diagnostics, reading.lines)
+    return LoadedSpec(path=name, spec=spec, shapes=shapes, lines=reading.lines, _root=expanded)
+
+
+@dataclass(slots=True)
+class _Reading:
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    lines: dict[str, Sequence[str]] = field(default_factory=dict)
+    partial: bool = False
+
+    def error(self, message: str, mark: Mark, hint: str | None = None) -> None:
+        self.diagnostics.append(Diagnostic(severity="error", message=message, mark=mark, hint=hint))
+
+    def file(
+        self, path: FilePath, name: str, named_at: Mark | None = None, above: tuple[FilePath, ...] = ()
+    ) -> MappingNode | None:
+        """Return the tree of a file with what it extends merged below it, or None after an error."""
+        mark = named_at or Mark(file=name, line=1, column=1)
+        data = self._bytes(path, name, mark, above)
+        if data is None:
+            return None
+        result = read_tree(data, name)
+        self.lines[name] = result.lines
+        self.diagnostics += result.diagnostics
+        self.partial = self.partial or result.partial
+        root = result.root
+        if root is None or "extends" not in root.entries:
+            return root
+        entry = root.entries["extends"]
+        own = MappingNode(
+            entries={key: one for key, one in root.entries.items() if key != "extends"}, mark=root.mark
+        )
+        base = self._base(entry, path, name, above)
+        self.partial = self.partial or base is None
+        return own if base is None else _as_mapping(merge(base, own))
+
+    def _bytes(self, path: FilePath, name: str, mark: Mark, above: tuple[FilePath, ...]) -> bytes | None:
+        hint = None if above else "`warmstack init NAME` writes a first spec"
+        try:
+            with path.open("rb") as stream:
+                # One byte more than is allowed tells "too large" without reading all of a huge file.
+                return stream.read(MAX_BYTES + 1) if path.is_file() else self._not_a_file(name, mark)
+        except FileNotFoundError:
+            self.error(f"there is no file {name}", mark, hint)
+        except IsADirectoryError:
+            self.error(f"{name} is a folder; name the spec file in it", mark)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            self.error(f"{name} cannot be read: {reason}", mark)
+        return None
+
+    def _not_a_file(self, name: str, mark: Mark) -> None:
+        self.error(f"{name} is not a regular file", mark)
+
+    def _base(
+        self, entry: Entry, path: FilePath, name: str, above: tuple[FilePath, ...]
+    ) -> MappingNode | None:
+        node = entry.node
+        if not isinstance(node, ScalarNode) or not isinstance(node.value, str) or not node.value:
+            self.error("extends must be the path of one spec file, relative to this one", node.mark)
+            return None
+        chain = (*above, path.resolve())
+        base_path = path.parent / node.value
+        if base_path.resolve() in chain:
+            names = " → ".join(one.name for one in (*chain, base_path.resolve()))
+            self.error(f"extends comes back to a file that it started from: {names}", node.mark)
+            return None
+        if len(chain) >= MAX_EXTENDS:
+            self.error(f"extends is more than {MAX_EXTENDS} files deep", node.mark)
+            return None
+        base_name = (FilePath(name).parent / node.value).as_posix()
+        return self.file(base_path, base_name, node.mark, chain)
+
+
+def _as_mapping(node: Node) -> MappingNode:
+    assert isinstance(node, MappingNode)  # merge() of two mappings
+    return node
+
+
+def _validate(root: MappingNode, reading: _Reading) -> DeploymentSpec | None:
+    try:
+        return DeploymentSpec.model_validate(to_plain(root))
+    except ValidationError as error:
+        # What the text itself has been blamed for is not said again, nor what only a missing part lacks.
+        blamed = {(one.mark.file, one.mark.line, one.mark.column) for one in reading.diagnostics}
+        reading.diagnostics += [
+            one
+            for one in explain(error, root, partial=reading.partial)
+            if (one.mark.file, one.mark.line, one.mark.column) not in blamed
+        ]
+        return None
+
+
+def _check_names(root: MappingNode, reading: _Reading) -> None:
+    """Two items of one named list must not share a name: merging and construct ids go by it."""
+    components = find(root, ("components",))
+    if components is not None and not isinstance(components, SequenceNode):
+        return
+    if components is not None and not components.items:
+        reading.error(
+            "components is an empty list",
+            locate(root, ("components",)),
+            "remove the key: the variant hosts the model",
+        )
+    lists: list[tuple[str, Node | None]] = [("components", components)]
+    for index, item in enumerate(components.items if components is not None else ()):
+        lists.append((f"components[{index}].adapters", find(item, ("adapters",))))
+    for label, node in lists:
+        first: dict[object, int] = {}
+        for item in node.items if isinstance(node, SequenceNode) else ():
+            name = find(item, ("name",))
+            if not isinstance(name, ScalarNode):
+                continue
+            if name.value in first:
+                line = first[name.value]
+                reading.error(
+                    f"{label} has the name {name.text!r} twice; the first is in line {line}", name.mark
+                )
+            first.setdefault(name.value, name.mark.line)
+
+
+def _check_inherited_weights(root: MappingNode, reading: _Reading) -> None:
+    """A component that names another model must say where its weights are, not inherit the other model's."""
+    shared = find(root, ("model", "weights"))
+    components = find(root, ("components",))
+    if shared is None or not isinstance(components, SequenceNode):
+        return
+    for index, item in enumerate(components.items):
+        own_id = find(item, ("model", "id"))
+        shared_id = find(root, ("model", "id"))
+        if own_id is None or find(item, ("model", "weights")) is not None:
+            continue
+        if (
+            isinstance(own_id, ScalarNode)
+            and isinstance(shared_id, ScalarNode)
+            and own_id.value == shared_id.value
+        ):
+            continue
+        reading.error(
+            f"components[{index}].model names another model but would inherit the weights of the shared one",
+            own_id.mark,
+            "write model.weights in this component",
+        )
+
+
+def _read_configs(root: MappingNode, reading: _Reading) -> dict[Path, ModelShape]:
+    components = find(root, ("components",))
+    count = len(components.items) if isinstance(components, SequenceNode) else 0
+    places: list[Path] = [("model",), *(("components", index, "model") for index in range(count))]
+    shapes: dict[Path, ModelShape] = {}
+    for place in places:
+        node, model_id = find(root, (*place, "config")), find(root, (*place, "id"))
+        if isinstance(node, ScalarNode) and isinstance(node.value, str):
+            shape = _read_config(node, model_id, dotted(place), reading)
+            if shape is not None:
+                shapes[place] = shape
+    return shapes
+
+
+def _read_config(node: ScalarNode, model_id: Node | None, label: str, reading: _Reading) -> ModelShape | None:
+    written = str(node.value)
+    path = FilePath(node.mark.file).parent / written
+    name = model_id.text if isinstance(model_id, ScalarNode) else written
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise CatalogError("it is larger than 1 MiB")
+        config = json.loads(data.decode("utf-8-sig"))
+        if not isinstance(config, dict):
+            raise CatalogError("it holds no JSON object")
+        return shape_from_config(config, model_id=name, source=written)
+    except (OSError, ValueError, RecursionError, CatalogError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        reading.error(f"{label}.config: {path.as_posix()} cannot be used: {reason}", node.mark)
+        return None

@@ -1,0 +1,53 @@
+"""The JSON Schema of the language (draft 2020-12), for editors."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from warmstack.spec.deployment import RESERVED_KEYS, DeploymentSpec
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+# With `extends` the base may hold these, so an editor must not demand them of every file.
+_REQUIRED_AT_ROOT = ("name", "endpoint")
+
+
+def spec_schema() -> dict[str, Any]:
+    """Return the schema of one spec file.
+
+    A file that extends another may leave out what the base says, and a component may leave out what the
+    deployment says; the loader checks the merged whole. What must be in a list item is its name.
+    """
+    schema = DeploymentSpec.model_json_schema(mode="validation")
+    disk = schema["$defs"]["TiersSpec"]["properties"]["disk"]
+    short = schema["$defs"]["DiskTier"]["properties"]["size"]["anyOf"]
+    disk["anyOf"] = [*short, {"$ref": disk.pop("$ref")}]
+    for name, definition in schema["$defs"].items():
+        _tidy(definition)
+        if name not in ("AdapterSpec", "ComponentSpec", "SpeculativeSpec"):
+            definition.pop("required", None)
+        elif name == "ComponentSpec":
+            definition["required"] = ["name"]
+    _tidy(schema)
+    schema.pop("required", None)
+    schema["properties"]["extends"] = {
+        "type": "string",
+        "description": "Another spec file, relative to this one, that this one is laid on top of.",
+        "examples": ["bases/assistant.yaml"],
+    }
+    schema["if"] = {"not": {"required": ["extends"]}}
+    schema["then"] = {"required": list(_REQUIRED_AT_ROOT)}
+    schema["$comment"] = f"Reserved, refused until supported: {', '.join(sorted(RESERVED_KEYS))}."
+    return {"$schema": DIALECT, **schema}
+
+
+def schema_text() -> str:
+    """Return the schema as the file that is checked in: two spaces, UTF-8, a line break at the end."""
+    return json.dumps(spec_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _tidy(definition: dict[str, Any]) -> None:
+    """Drop the titles that pydantic makes up from names."""
+    definition.pop("title", None)
+    for prop in definition.get("properties", {}).values():
+        prop.pop("title", None)

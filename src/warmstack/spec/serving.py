@@ -1,0 +1,186 @@
+"""What is served and by what: model, engine and cache. A component may override each of the three."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+
+from warmstack.spec.fields import S3Prefix, SecretArn, SpecModel, Tier, TierSize, described
+
+Server = Literal["lmi", "vllm", "sglang"]
+
+
+class HubWeights(SpecModel):
+    """Weights that the container downloads from the Hugging Face hub when it starts."""
+
+    revision: Annotated[
+        str | None, Field(max_length=200, pattern=r"^[A-Za-z0-9._/-]+$", examples=["main", "a09a35458c70"])
+    ] = None
+    """The branch, tag or commit to download. A commit keeps copies equal; without it the newest is taken."""
+    token_secret: Annotated[
+        SecretArn | None,
+        Field(examples=["arn:aws:secretsmanager:us-west-2:111122223333:secret:hub-token-AbCdEf"]),
+    ] = None
+    """The secret that holds the hub token of a gated model. Needs an image of our own to read it."""
+
+
+class Weights(SpecModel):
+    """Where the weights come from: exactly one of the two."""
+
+    s3: Annotated[S3Prefix | None, Field(examples=["s3://acme-models/qwen2.5-72b/"])] = None
+    """The prefix with the model's files; SageMaker mounts it at /opt/ml/model, read-only."""
+    hub: Annotated[HubWeights | None, Field(examples=[{"revision": "main"}])] = None
+    """Download from the hub at start-up: slower, needs internet access, and every new copy pays it again."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Weights:
+        if (self.s3 is None) == (self.hub is None):
+            raise ValueError("weights has to name exactly one source: s3 or hub")
+        return self
+
+
+class ModelSpec(SpecModel):
+    """The model to serve."""
+
+    id: Annotated[
+        str,
+        Field(
+            pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?$",
+            max_length=200,
+            examples=["Qwen/Qwen2.5-72B-Instruct"],
+            json_schema_extra=described("a model id such as Qwen/Qwen2.5-72B-Instruct"),
+        ),
+    ]
+    """The model's hub id. Its shape comes from the catalog (`warmstack catalog models`) or from `config`."""
+    config: Annotated[
+        str | None, Field(min_length=1, max_length=500, examples=["models/my-model/config.json"])
+    ] = None
+    """A Hugging Face config.json to take the shape from, relative to the file this is written in."""
+    weights: Weights = Weights(hub=HubWeights())
+    """Where the weights come from. Default: the hub, by `id`."""
+    max_model_len: Annotated[
+        int | None, Field(ge=1, le=16_777_216, examples=[32768], json_schema_extra=described(unit="tokens"))
+    ] = None
+    """The longest prompt plus output, in tokens. Default: the model's own, cut to what one copy can hold."""
+    dtype: Annotated[Literal["auto", "bfloat16", "float16", "float32"], Field(examples=["bfloat16"])] = "auto"
+    """The type the weights are loaded in. Default: the one in the model's config.json."""
+    quantization: Annotated[
+        str | None, Field(pattern=r"^[a-z0-9_-]+$", max_length=40, examples=["fp8", "awq"])
+    ] = None
+    """The quantization method to load with. Default: the one in the model's config.json, if any."""
+
+
+class SpeculativeSpec(SpecModel):
+    """Speculative decoding: a cheap draft proposes tokens, the model verifies them in one step."""
+
+    method: Annotated[Literal["eagle", "eagle3", "ngram", "draft_model"], Field(examples=["eagle3"])]
+    """How tokens are drafted. EAGLE and EAGLE3 drafts are not interchangeable."""
+    draft: Annotated[str | None, Field(min_length=1, max_length=500, examples=["drafts/eagle3/"])] = None
+    """The draft: a folder inside the weights prefix that ends with '/', or a hub id. Not with `ngram`."""
+    num_speculative_tokens: Annotated[int, Field(ge=1, le=32, examples=[4])] = 4
+    """How many tokens are drafted a step."""
+    prompt_lookup_max: Annotated[int | None, Field(ge=1, le=64, examples=[4])] = None
+    """Only with `ngram`: the longest run of tokens to look up in the prompt."""
+    prompt_lookup_min: Annotated[int | None, Field(ge=1, le=64, examples=[2])] = None
+    """Only with `ngram`: the shortest run of tokens to look up in the prompt."""
+
+    @model_validator(mode="after")
+    def _matches_method(self) -> SpeculativeSpec:
+        if self.method == "ngram" and self.draft is not None:
+            raise ValueError("method ngram drafts from the prompt itself; remove 'draft'")
+        if self.method != "ngram" and self.draft is None:
+            raise ValueError(
+                f"method {self.method} needs 'draft': a folder inside the weights prefix or a hub id"
+            )
+        if self.method != "ngram" and (self.prompt_lookup_max, self.prompt_lookup_min) != (None, None):
+            raise ValueError(
+                f"prompt_lookup_max and prompt_lookup_min belong to method ngram, not {self.method}"
+            )
+        low, high = self.prompt_lookup_min, self.prompt_lookup_max
+        if low is not None and high is not None and low > high:
+            raise ValueError(f"prompt_lookup_min is {low}; it must not exceed prompt_lookup_max, {high}")
+        return self
+
+
+def _options(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("options is a mapping of the server's own flag names to values")
+    for key in value:
+        if re.fullmatch(r"[a-z][a-z0-9_]*", key) is None:
+            fixed = re.sub(r"[^a-z0-9]+", "_", key.lower()).strip("_")
+            raise ValueError(
+                f"option {key!r}: write the flag's name with underscores, such as {fixed or 'max_num_seqs'}"
+            )
+    return value
+
+
+class EngineSpec(SpecModel):
+    """The server and its engine settings."""
+
+    server: Annotated[Server, Field(examples=["lmi"])] = "lmi"
+    """The server: lmi (DJL's LMI container), vllm or sglang (the deep learning containers)."""
+    version: Annotated[
+        str | None,
+        Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$", examples=["0.38.0-lmi29.0.0-cu130", "0.30.0"]),
+    ] = None
+    """The image version (`warmstack catalog images`). Default: the newest, with a warning: upgrades move it."""
+    tensor_parallel_degree: Annotated[int | None, Field(ge=1, le=72, examples=[4])] = None
+    """GPUs that one copy is split over. Default: the smallest that fits (components), else all GPUs."""
+    speculative: SpeculativeSpec | None = None
+    """Speculative decoding. Default: off."""
+    options: Annotated[
+        Mapping[str, Any],
+        AfterValidator(_options),
+        WithJsonSchema({"type": "object", "propertyNames": {"pattern": "^[a-z][a-z0-9_]*$"}}),
+        Field(examples=[{"max_num_seqs": 64}]),
+    ] = {}
+    """The server's own flags, underscores for hyphens, checked against its flag list. Typed fields stay out."""
+
+
+class DiskTier(SpecModel):
+    """The tier on the instance's NVMe."""
+
+    size: Tier = TierSize(kind="none")
+    """Of the NVMe left beside the weights, shared by copies and workers. Default: none."""
+    direct_io: bool = False
+    """Read and write past the page cache (O_DIRECT)."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, value: object) -> object:
+        return {"size": value} if isinstance(value, str) else value
+
+
+class TiersSpec(SpecModel):
+    """Where KV blocks go when they leave the GPU."""
+
+    cpu: Annotated[Tier, Field(examples=["60%", "400GiB", "auto", "none"])] = TierSize(kind="none")
+    """RAM, all copies and workers of an instance together: auto, none, a share of what is left, or a size."""
+    disk: Annotated[
+        DiskTier,
+        Field(examples=["2TiB", {"size": "2TiB", "direct_io": True}]),
+    ] = DiskTier()
+    """NVMe: a size like `cpu`'s, or {size, direct_io}."""
+
+
+class LmcacheSpec(SpecModel):
+    """LMCache's own settings, in its own words."""
+
+    chunk_size: Annotated[
+        int, Field(ge=16, le=8192, examples=[256], json_schema_extra=described(unit="tokens"))
+    ] = 256
+    """Tokens that are stored and found together."""
+    auto_config: bool = False
+    """Let the LMI container size LMCache itself (LMI 19 and newer); then `tiers` stay out."""
+
+
+class CacheSpec(SpecModel):
+    """The KV cache beyond the GPU."""
+
+    tiers: TiersSpec = TiersSpec()
+    """Sizes of the tiers below the GPU. Default: none."""
+    lmcache: LmcacheSpec = LmcacheSpec()
+    """Settings of LMCache, which holds the tiers on lmi and vllm."""

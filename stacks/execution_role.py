@@ -1,0 +1,75 @@
+"""The role that SageMaker assumes to start the models."""
+
+from __future__ import annotations
+
+from aws_cdk import Acknowledgment, Aws, Validations
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from stacks.registry import Registry
+from warmstack.plan import Permission, Plan
+
+
+class ExecutionRole(Construct):
+    """One role with the plan's statements inline.
+
+    Inline, because then the role is complete when it exists: a Model or an Endpoint that refers to it can neither
+    start before its permissions nor outlive them.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, plan: Plan, registry: Registry) -> None:
+        super().__init__(scope, construct_id)
+        document = iam.PolicyDocument(
+            statements=[_statement(one, registry) for one in plan.permissions], minimize=False
+        )
+        self.role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal(
+                "sagemaker.amazonaws.com",
+                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+            ),
+            description=f"Starts the models of endpoint {plan.endpoint.name}",
+            inline_policies={"StartModels": document},
+        )
+        self._acknowledge_wildcards(plan)
+
+    @property
+    def arn(self) -> str:
+        """The role's ARN."""
+        return self.role.role_arn
+
+    @property
+    def resource(self) -> iam.CfnRole:
+        """The role's resource, to depend on."""
+        role = self.role.node.default_child
+        assert isinstance(role, iam.CfnRole)
+        return role
+
+    def _acknowledge_wildcards(self, plan: Plan) -> None:
+        """Give cdk-nag the reason of each wildcard, by the one resource it stands for."""
+        acknowledged: dict[str, str] = {}
+        for one in plan.permissions:
+            for resource in one.resources:
+                if "*" in resource:
+                    acknowledged[f"AwsSolutions-IAM5[Resource::{_as_reported(resource)}]"] = one.reason
+        for rule, reason in acknowledged.items():
+            Validations.of(self.role).acknowledge(Acknowledgment(id=rule, reason=reason))
+
+
+def _statement(one: Permission, registry: Registry) -> iam.PolicyStatement:
+    conditions = {
+        operator: {key: list(values) for key, values in keys.items()}
+        for operator, keys in one.condition.items()
+    }
+    return iam.PolicyStatement(
+        sid=one.sid,
+        actions=list(one.actions),
+        resources=[registry.resolve(resource) for resource in one.resources],
+        conditions=conditions or None,
+    )
+
+
+def _as_reported(resource: str) -> str:
+    """Return a resource as cdk-nag writes it: pseudo parameters as <AWS::Region>."""
+    return resource.replace("${", "<").replace("}", ">")

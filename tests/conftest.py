@@ -1,0 +1,40 @@
+"""What every test shares: the repository's place, golden files, and a quiet CDK."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+# Before the first import of aws_cdk: its own validation takes seconds for each synthesis.
+os.environ.setdefault("CDK_VALIDATION", "false")
+os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
+
+ROOT = Path(__file__).parents[1]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`pytest --update-goldens` writes the expected files anew; read the diff before committing it."""
+    parser.addoption("--update-goldens", action="store_true", help="write golden files instead of comparing")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository."""
+    return ROOT
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """Compare a text with a golden file, byte for byte."""
+
+    def compare(path: Path, text: str) -> None:
+        if request.config.getoption("--update-goldens"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert path.exists(), f"{path} is missing; run pytest --update-goldens"
+        assert text == path.read_text(encoding="utf-8"), f"{path.name} differs; see pytest --update-goldens"
+
+    return compare
