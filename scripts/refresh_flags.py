@@ -189,9 +189,7 @@ def _name(option: str) -> str:
     return option.lstrip("-").replace("-", "_")
 
 
-def _row(
-    *, kind: str, choices: list[str], has_no_form: bool, repeated: bool, aliases: list[str]
-) -> dict[str, Any]:
+def _row(*, kind: str, choices: list[str], has_no_form: bool, repeated: bool, aliases: list[str]) -> dict[str, Any]:
     """Return one flag, without what is empty."""
     row: dict[str, Any] = {"kind": kind}
     if choices:

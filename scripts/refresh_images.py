@@ -100,9 +100,7 @@ def main() -> None:
     version = importlib.metadata.version(PACKAGE)
     document = build_document(configuration_folder(), sdk_version=version, as_of=arguments.as_of)
     OUTPUT.write_text(render(document), encoding="utf-8")
-    print(
-        f"{OUTPUT.name}: {sum(len(v) for v in document['frameworks'].values())} tags of {PACKAGE} {version}"
-    )
+    print(f"{OUTPUT.name}: {sum(len(v) for v in document['frameworks'].values())} tags of {PACKAGE} {version}")
 
 
 if __name__ == "__main__":

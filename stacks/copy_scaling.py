@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from aws_cdk import aws_applicationautoscaling as scaling, aws_sagemaker as sagemaker
+from aws_cdk import aws_applicationautoscaling as scaling
+from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from warmstack.plan import ServedModel

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from aws_cdk import aws_iam as iam, aws_sagemaker as sagemaker
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from stacks.model_resource import ModelResource

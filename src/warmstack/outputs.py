@@ -62,9 +62,7 @@ class EndpointOutputs:
         """
         missing = [name for name in (ENDPOINT_NAME, DIALECT) if name not in outputs]
         if missing:
-            raise WarmstackError(
-                f"the stack has no output {missing[0]}; it is not a Warmstack endpoint stack"
-            )
+            raise WarmstackError(f"the stack has no output {missing[0]}; it is not a Warmstack endpoint stack")
         found = [_component(key, text) for key, text in outputs.items() if key.startswith(COMPONENT_PREFIX)]
         return cls(
             endpoint_name=outputs[ENDPOINT_NAME],
@@ -86,9 +84,7 @@ def _component(key: str, text: str) -> ComponentOutput:
             name=str(value["name"]), physical_name=str(value["physical_name"]), dialect=str(value["dialect"])
         )
     except (ValueError, KeyError, TypeError) as error:
-        raise WarmstackError(
-            f"output {key} is not a component of a Warmstack stack: {text[:80]!r}"
-        ) from error
+        raise WarmstackError(f"output {key} is not a component of a Warmstack stack: {text[:80]!r}") from error
 
 
 def adapter_parameter_name(endpoint_name: str, component: str, part: int) -> str:

@@ -85,8 +85,3 @@ class Values:
         if not all(isinstance(text, str) for text in found):
             raise CatalogError(f"{self.source}: {key} must be a list of texts")
         return tuple(found)
-
-    def mapping(self, key: str) -> Mapping[str, Any]:
-        """Return an object; a missing field is an empty one."""
-        found = self.anywhere(key)
-        return found if isinstance(found, Mapping) else {}

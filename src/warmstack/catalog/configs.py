@@ -65,13 +65,9 @@ def shape_from_config(config: Mapping[str, object], *, model_id: str, source: st
     reason = _incomplete_reason(model_type, family, experts_known=experts is None or experts.num_experts > 0)
     if reason is None and family is not None and not family.single_mixer_layers:
         if intermediate_size is None and (experts is None or len(experts.layers) < num_layers):
-            raise CatalogError(
-                f"{source}: the config has no intermediate_size, and not every layer has experts"
-            )
+            raise CatalogError(f"{source}: the config has no intermediate_size, and not every layer has experts")
         if family.attention == "mla" and latent is None:
-            raise CatalogError(
-                f"{source}: the config has no kv_lora_rank, which a {model_type} model must have"
-            )
+            raise CatalogError(f"{source}: the config has no kv_lora_rank, which a {model_type} model must have")
 
     bias = _attention_bias(values, family)
     return ModelShape(
@@ -152,9 +148,7 @@ def _dense_width(values: Values, model_type: str) -> int | None:
 
 
 def _is_multimodal(whole: Mapping[str, Any]) -> bool:
-    return any(
-        isinstance(whole.get(key), Mapping) for key in ("text_config", "vision_config", "audio_config")
-    )
+    return any(isinstance(whole.get(key), Mapping) for key in ("text_config", "vision_config", "audio_config"))
 
 
 def _architecture(whole: Mapping[str, Any], values: Values) -> str:

@@ -67,9 +67,7 @@ def _layers(
     plain = values.numbers("mlp_only_layers") or ()
     # Source: transformers: Qwen MoE and Llama 4 put a mixture where (index + 1) is a multiple of the step.
     return tuple(
-        index
-        for index in range(num_layers)
-        if index >= first_dense and (index + 1) % step == 0 and index not in plain
+        index for index in range(num_layers) if index >= first_dense and (index + 1) % step == 0 and index not in plain
     )
 
 

@@ -140,9 +140,7 @@ def _lmi_images(generated: Mapping[str, Any], kept: Mapping[str, Any]) -> list[S
     return sorted(images, key=lambda image: image.lmi_release or 0, reverse=True)
 
 
-def _container_images(
-    server: str, generated: Mapping[str, Any], kept: Mapping[str, Any]
-) -> list[ServerImage]:
+def _container_images(server: str, generated: Mapping[str, Any], kept: Mapping[str, Any]) -> list[ServerImage]:
     """Return the Ubuntu images, newest first, and after them the Amazon Linux 2023 images, newest first.
 
     The Ubuntu images come first because they are the default: their version is the engine's version.
@@ -158,9 +156,7 @@ def _container_images(
             thirteen = cuda is None and _at_least(engine, facts["cuda_13_since_engine"])
             notes = []
             if engine is None:
-                notes.append(
-                    "the engine version inside is not stated by any source; CUDA and AMI are not known"
-                )
+                notes.append("the engine version inside is not stated by any source; CUDA and AMI are not known")
             elif thirteen:
                 notes.append("the tag states no CUDA version; by its engine version it is a CUDA 13 image")
             images.append(

@@ -74,9 +74,7 @@ def load_instances() -> Mapping[str, InstanceType]:
     )
 
 
-def _instance(
-    name: str, row: Mapping[str, Any], gpu: Mapping[str, Any], price: Mapping[str, Any]
-) -> InstanceType:
+def _instance(name: str, row: Mapping[str, Any], gpu: Mapping[str, Any], price: Mapping[str, Any]) -> InstanceType:
     return InstanceType(
         name=name,
         gpu_count=row["gpu_count"],

@@ -112,9 +112,7 @@ def _outside(shape: ModelShape) -> Iterator[ParameterPart]:
     yield ParameterPart(module="norm", layer_indices=(), per_layer=shape.hidden_size, kind="other")
     if shape.vision is not None:
         for module in vision_modules(shape.vision):
-            yield ParameterPart(
-                module=module.name, layer_indices=(), per_layer=module.weights, kind=module.kind
-            )
+            yield ParameterPart(module=module.name, layer_indices=(), per_layer=module.weights, kind=module.kind)
 
 
 def _parts(
@@ -164,9 +162,7 @@ def _attention_modules(shape: ModelShape, kind: str) -> list[Module]:
         Module(name=f"{prefix}.q_proj", weights=hidden * query, kind="linear"),
         Module(name=f"{prefix}.k_proj", weights=hidden * key, kind="linear"),
         Module(name=f"{prefix}.v_proj", weights=hidden * value, kind="linear"),
-        Module(
-            name=f"{prefix}.o_proj", weights=heads.num_heads * heads.value_head_dim * hidden, kind="linear"
-        ),
+        Module(name=f"{prefix}.o_proj", weights=heads.num_heads * heads.value_head_dim * hidden, kind="linear"),
     ]
     small = query + key + value if shape.attention_bias else 0
     small += hidden if shape.output_bias else 0
@@ -200,9 +196,7 @@ def _feed_forward(shape: ModelShape) -> Iterator[ParameterPart]:
         return
     names = ("up_proj", "down_proj") if shape.mlp_matrices == 2 else ("gate_proj", "up_proj", "down_proj")
     matrix = shape.hidden_size * shape.intermediate_size
-    yield from _parts(
-        [Module(name=f"{prefix}.{name}", weights=matrix, kind="linear") for name in names], dense
-    )
+    yield from _parts([Module(name=f"{prefix}.{name}", weights=matrix, kind="linear") for name in names], dense)
     if shape.mlp_bias:
         yield _other(f"{prefix}.bias", dense, (len(names) - 1) * shape.intermediate_size + shape.hidden_size)
 
@@ -217,9 +211,7 @@ def _expert_modules(experts: ExpertShape, hidden: int, *, prefix: str) -> list[M
         Module(name=f"{under}experts.#.{name}", weights=experts.num_experts * outer * width, kind="expert")
         for name in names
     ]
-    modules += [
-        Module(name=f"{under}shared_experts.{name}", weights=hidden * shared, kind="linear") for name in names
-    ]
+    modules += [Module(name=f"{under}shared_experts.{name}", weights=hidden * shared, kind="linear") for name in names]
     if experts.latent_size is not None:
         modules += [
             Module(name=f"{under}{name}", weights=hidden * experts.latent_size, kind="linear")

@@ -52,9 +52,7 @@ def indexer_modules(mla: MlaShape, *, hidden: int) -> list[Module]:
         return []
     size, heads = mla.index_head_dim, mla.index_n_heads
     return [
-        Module(
-            name="self_attn.indexer.wq_b", weights=(mla.q_lora_rank or hidden) * heads * size, kind="linear"
-        ),
+        Module(name="self_attn.indexer.wq_b", weights=(mla.q_lora_rank or hidden) * heads * size, kind="linear"),
         Module(name="self_attn.indexer.wk", weights=hidden * size, kind="linear"),
         Module(name="self_attn.indexer.weights_proj", weights=hidden * heads + 2 * size, kind="other"),
     ]
@@ -78,9 +76,7 @@ def mamba_modules(mamba: MambaShape, *, hidden: int) -> list[Module]:
     """Return a Mamba-2 layer (transformers Mamba2Mixer, as Nemotron-H has it)."""
     inner = mamba.inner_size
     projected = inner + mamba.conv_width + mamba.num_heads
-    small = (
-        mamba.conv_width * (mamba.conv_kernel + (1 if mamba.conv_bias else 0)) + 3 * mamba.num_heads + inner
-    )
+    small = mamba.conv_width * (mamba.conv_kernel + (1 if mamba.conv_bias else 0)) + 3 * mamba.num_heads + inner
     return [
         Module(name="mixer.in_proj", weights=hidden * projected, kind="linear"),
         Module(name="mixer.out_proj", weights=inner * hidden, kind="linear"),

@@ -16,8 +16,7 @@ def load_models() -> Mapping[str, ModelShape]:
     """Return the shapes by model id, aliases included: an alias carries its own id."""
     configs = read_json("models.json")["models"]
     shapes = {
-        model_id: shape_from_config(config, model_id=model_id, source=SOURCE)
-        for model_id, config in configs.items()
+        model_id: shape_from_config(config, model_id=model_id, source=SOURCE) for model_id, config in configs.items()
     }
     for alias, entry in read_json("aliases.json")["aliases"].items():
         config = {**configs[entry["same_as"]], **entry["changes"]}

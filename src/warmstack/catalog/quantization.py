@@ -41,11 +41,7 @@ def read_quantization(config: Mapping[str, Any] | None, *, num_layers: int) -> Q
     if not config:
         return None
     kept = fold_modules(
-        [
-            entry
-            for key in ("modules_to_not_convert", "ignore", "exclude_modules")
-            for entry in config.get(key) or ()
-        ],
+        [entry for key in ("modules_to_not_convert", "ignore", "exclude_modules") for entry in config.get(key) or ()],
         num_layers=num_layers,
     )
     algorithm = str(config.get("quant_algo") or "").upper()
@@ -99,8 +95,7 @@ def fold_modules(entries: Iterable[Any], *, num_layers: int) -> tuple[ModulePatt
         pattern = pattern.replace("layers.*.", "layers.#.")
         layers.setdefault(pattern, set()).update({int(match[1])} if match is not None else ())
     return tuple(
-        ModulePattern(pattern=pattern, layers=tuple(sorted(numbers)))
-        for pattern, numbers in sorted(layers.items())
+        ModulePattern(pattern=pattern, layers=tuple(sorted(numbers))) for pattern, numbers in sorted(layers.items())
     )
 
 

@@ -63,10 +63,9 @@ def init(
     name: Annotated[str, typer.Argument(help="The deployment's name.", show_default=False)],
     server: Annotated[ServerName, typer.Option("--server", help="lmi, vllm or sglang.")] = ServerName.lmi,
     model: Annotated[str, typer.Option("--model", help="The model's hub id.")] = "Qwen/Qwen2.5-7B-Instruct",
-    instance_type: Annotated[
-        str, typer.Option("--instance-type", help="The instance type.")
-    ] = "ml.g5.12xlarge",
+    instance_type: Annotated[str, typer.Option("--instance-type", help="The instance type.")] = "ml.g5.12xlarge",
     folder: Annotated[Path, typer.Option("--folder", help="Where to write NAME.yaml.")] = Path("specs"),
+    *,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
 ) -> None:
     """Write a first spec, specs/NAME.yaml, with its versions pinned."""

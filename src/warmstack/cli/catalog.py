@@ -74,9 +74,7 @@ def list_images(*, as_json: bool) -> None:
             ]
         )
         return
-    table = _table(
-        "server", "engine.version", "engine inside", "CUDA", "sessions", "adapters", "AMI", ">Regions"
-    )
+    table = _table("server", "engine.version", "engine inside", "CUDA", "sessions", "adapters", "AMI", ">Regions")
     for one in images:
         table.add_row(
             one.server,
@@ -93,18 +91,16 @@ def list_images(*, as_json: bool) -> None:
 
 def list_models(*, as_json: bool) -> None:
     """Print the model shapes that the catalog holds."""
-    rows = [_model_row(shape) for shape in load_catalog().models.values()]
+    models = load_catalog().models.values()
     if as_json:
-        print_json(rows)
+        print_json([_model_row(shape) for shape in models])
         return
     table = _table("model", ">parameters", ">KV per token", ">context", ">heads", ">KV heads")
-    for shape, row in zip(load_catalog().models.values(), rows, strict=True):
+    for shape in models:
         table.add_row(
             shape.id,
-            "not known" if row["parameter_count"] is None else format_count(int(row["parameter_count"])),
-            "not known"
-            if row["kv_bytes_per_token"] is None
-            else format_bytes(int(row["kv_bytes_per_token"])),
+            format_count(parameter_count(shape)) if shape.complete else "not known",
+            format_bytes(kv_bytes_per_token(shape)) if shape.complete else "not known",
             str(shape.max_position_embeddings or "not known"),
             str(shape.num_attention_heads),
             str(shape.num_key_value_heads),
@@ -112,12 +108,11 @@ def list_models(*, as_json: bool) -> None:
     console(140).print(table)
 
 
-def _model_row(shape: ModelShape) -> dict[str, object | int | None]:
-    known = shape.complete
+def _model_row(shape: ModelShape) -> dict[str, object]:
     return {
         "id": shape.id,
-        "parameter_count": parameter_count(shape) if known else None,
-        "kv_bytes_per_token": kv_bytes_per_token(shape) if known else None,
+        "parameter_count": parameter_count(shape) if shape.complete else None,
+        "kv_bytes_per_token": kv_bytes_per_token(shape) if shape.complete else None,
         "max_position_embeddings": shape.max_position_embeddings,
         "num_attention_heads": shape.num_attention_heads,
         "num_key_value_heads": shape.num_key_value_heads,
@@ -153,7 +148,5 @@ def list_flags(server: str, *, as_json: bool) -> None:
 def _table(*names: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in names:
-        table.add_column(
-            name.removeprefix(">"), justify="right" if name.startswith(">") else "left", no_wrap=True
-        )
+        table.add_column(name.removeprefix(">"), justify="right" if name.startswith(">") else "left", no_wrap=True)
     return table

@@ -10,8 +10,8 @@ from rich.console import Console
 
 
 def console(width: int | None = None) -> Console:
-    """Return a console for standard output: colours only on a terminal, 100 columns when piped."""
-    return Console(width=width or (None if sys.stdout.isatty() else 100), highlight=False, soft_wrap=False)
+    """Return a console for standard output: colours only on a terminal, 120 columns when piped."""
+    return Console(width=width or (None if sys.stdout.isatty() else 120), highlight=False, soft_wrap=False)
 
 
 def print_json(value: Any) -> None:

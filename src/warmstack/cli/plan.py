@@ -52,25 +52,24 @@ def _page(plan: Plan, out: Console) -> None:
         f"[bold]{plan.stack_name}[/bold]  {count} x {endpoint.instance.name}, {endpoint.routing.strategy}, {where}"
     )
     for served in plan.models:
-        _served(served, plan, out)
+        _served(served, out)
     _derived(plan, out)
     _quotas(plan, out)
     _cost(plan, out)
 
 
-def _served(served: ServedModel, plan: Plan, out: Console) -> None:
+def _served(served: ServedModel, out: Console) -> None:
     memory, host = served.memory, served.host
     title = f"component {served.component}: {served.model_id}" if served.component else served.model_id
     out.print(f"\n[bold]What fits where[/bold]  {escape(title)}")
+    placed = ""
+    if served.component is not None:
+        copies = f"copies {served.copies_min} to {served.copies_max}"
+        placed = f", {served.copies_per_instance} on an instance, {copies}"
+    gpus = f"{served.accelerators} GPU{'s' if served.accelerators > 1 else ''} a copy"
     out.print(
         f"  {format_count(memory.parameter_count)} parameters, {format_bytes(memory.weight_bytes)} of weights; "
-        f"{format_bytes(memory.kv_bytes_per_token)} of KV a token; {served.server} on {served.accelerators} "
-        f"GPU{'s' if served.accelerators > 1 else ''} a copy"
-        + (
-            f", {served.copies_per_instance} on an instance, copies {served.copies_min} to {served.copies_max}"
-            if served.component
-            else ""
-        )
+        f"{format_bytes(memory.kv_bytes_per_token)} of KV a token; {served.server} on {gpus}{placed}"
     )
     usable = memory.gpu_memory_bytes
     weights = memory.weight_bytes / memory.tensor_parallel_degree
@@ -126,7 +125,6 @@ def _served(served: ServedModel, plan: Plan, out: Console) -> None:
         out.print(
             f"  A tier below the GPU would pay beyond a working set of {format_count(memory.kv_tokens)} tokens a copy."
         )
-    del plan
 
 
 def _bar(out: Console, label: str, whole: float, parts: tuple[tuple[str, float], ...]) -> None:
@@ -144,16 +142,10 @@ def _bar(out: Console, label: str, whole: float, parts: tuple[tuple[str, float],
 
 
 def _derived(plan: Plan, out: Console) -> None:
-    table = Table(
-        "value",
-        "is",
-        "because",
-        title=None,
-        box=None,
-        pad_edge=False,
-        header_style="bold",
-        padding=(0, 2, 0, 0),
-    )
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 2))
+    table.add_column("value", no_wrap=True)
+    table.add_column("is", overflow="fold")
+    table.add_column("because", overflow="fold")
     for one in plan.derived:
         table.add_row(escape(one.name), escape(one.value), escape(one.reason))
     out.print("\n[bold]Derived values[/bold]")
@@ -168,29 +160,22 @@ def _derived(plan: Plan, out: Console) -> None:
 def _quotas(plan: Plan, out: Console) -> None:
     out.print("\n[bold]Quotas[/bold] (Service Quotas, Amazon SageMaker)")
     for one in plan.quotas:
-        out.print(
-            f"  {one.name}: {one.steady} steady, {one.scaled_out} scaled out, {one.during_update} during an update ({one.reason})"
-        )
+        counts = f"{one.steady} steady, {one.scaled_out} scaled out, {one.during_update} during an update"
+        out.print(Text(f"  {one.name}: {counts}"))
+        out.print(Text(f"    ({one.reason})"))
 
 
 def _cost(plan: Plan, out: Console) -> None:
     cost = plan.cost
     out.print("\n[bold]Cost[/bold] (instances on demand; no storage, transfer or metrics)")
-    if (
-        cost.min_usd_per_hour is None
-        or cost.max_usd_per_hour is None
-        or cost.update_usd_per_hour is None
-        or cost.min_usd_per_month is None
-        or cost.max_usd_per_month is None
-    ):
-        out.print("  not known: the catalog has no price for this instance type")
-        return
-    out.print(
-        f"  at the minimum    {format_usd(cost.min_usd_per_hour)} an hour, {format_usd(cost.min_usd_per_month)} a month of 730 hours"
-    )
+    rows = [("at the minimum", cost.min_usd_per_hour, cost.min_usd_per_month)]
     if plan.endpoint.instances_max > plan.endpoint.instances_min:
-        out.print(
-            f"  at the maximum    {format_usd(cost.max_usd_per_hour)} an hour, {format_usd(cost.max_usd_per_month)} a month"
-        )
-    out.print(f"  during an update  {format_usd(cost.update_usd_per_hour)} an hour")
-    out.print(f"  price: {escape(cost.basis)}" + (f", {cost.as_of}" if cost.as_of else ""))
+        rows.append(("at the maximum", cost.max_usd_per_hour, cost.max_usd_per_month))
+    rows.append(("during an update", cost.update_usd_per_hour, None))
+    for label, hour, month in rows:
+        if hour is None:
+            out.print("  not known: the catalog has no price for this instance type")
+            return
+        monthly = "" if month is None else f", {format_usd(month)} a month of 730 hours"
+        out.print(Text(f"  {label:<17} {format_usd(hour)} an hour{monthly}"))
+    out.print(Text(f"  price: {cost.basis}" + (f", {cost.as_of}" if cost.as_of else "")))

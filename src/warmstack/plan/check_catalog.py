@@ -33,9 +33,7 @@ class Check:
 
 
 def _table(*rows: tuple[str, Severity, str, str, str]) -> Mapping[str, Check]:
-    return {
-        row[0]: Check(id=row[0], severity=row[1], reason=row[2], fix=row[3], source=row[4]) for row in rows
-    }
+    return {row[0]: Check(id=row[0], severity=row[1], reason=row[2], fix=row[3], source=row[4]) for row in rows}
 
 
 CHECKS: Mapping[str, Check] = _table(

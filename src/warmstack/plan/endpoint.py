@@ -15,9 +15,7 @@ DEFAULT_PREFIX_LENGTH = 4096
 MOST_THRESHOLD = 1024
 
 
-def plan_endpoint(
-    spec: DeploymentSpec, instance: InstanceType, models: Sequence[ServedModel]
-) -> EndpointPlan:
+def plan_endpoint(spec: DeploymentSpec, instance: InstanceType, models: Sequence[ServedModel]) -> EndpointPlan:
     """Return the endpoint's plan."""
     endpoint = spec.endpoint
     return EndpointPlan(
@@ -101,8 +99,6 @@ def endpoint_derived(spec: DeploymentSpec, plan: EndpointPlan) -> Iterator[Deriv
     yield Derived(
         name="inference_ami_version",
         value=plan.inference_ami_version or "the platform's default",
-        reason="given in the spec"
-        if spec.endpoint.inference_ami_version
-        else "the driver that the image's CUDA needs",
+        reason="given in the spec" if spec.endpoint.inference_ami_version else "the driver that the image's CUDA needs",
         given=spec.endpoint.inference_ami_version is not None,
     )

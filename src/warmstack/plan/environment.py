@@ -66,15 +66,13 @@ def value_text(value: Setting) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def _write_false(
-    image: ServerImage, flags: FlagTable, name: str, entries: dict[str, str]
-) -> Unwritable | None:
+def _write_false(image: ServerImage, flags: FlagTable, name: str, entries: dict[str, str]) -> Unwritable | None:
     if image.server == "lmi":
         if not image.renders_false_booleans:
             return Unwritable(
                 setting=name,
                 check="WS084",
-                message=f"{name} is false, which {image.version} drops without a word; LMI 26 is the first to pass it on",
+                message=f"{name} is false, which {image.version} drops without a word; LMI 26 is the first that does not",
             )
         entries[f"OPTION_{name.upper()}"] = "false"
         return None

@@ -39,9 +39,7 @@ def settle(found: Iterable[Finding], acknowledged: Mapping[str, str]) -> tuple[F
         if check not in CHECKS:
             settled.append(finding("WS011", f"{check} is no check; `warmstack explain` lists them", path))
         elif check in errors and check not in ids:
-            settled.append(
-                finding("WS012", f"{check} is an error here; an error cannot be acknowledged", path)
-            )
+            settled.append(finding("WS012", f"{check} is an error here; an error cannot be acknowledged", path))
         elif check not in ids:
             settled.append(finding("WS011", f"{check} finds nothing here; remove the acknowledgement", path))
     return tuple(sorted(settled, key=lambda one: (_ORDER[one.severity], one.check, str(one.path))))

@@ -66,8 +66,7 @@ def kv_bytes_per_token_per_gpu(
     # Chunked layers are kept whole: vLLM switches its hybrid cache manager off for them by default.
     kinds = (FULL, CHUNKED, SLIDING) if windows_grow else (FULL, CHUNKED)
     return sum(
-        shape.layers_of(kind) * _layer_bytes(shape, kind, tensor_parallel_degree, kv_dtype_bytes)
-        for kind in kinds
+        shape.layers_of(kind) * _layer_bytes(shape, kind, tensor_parallel_degree, kv_dtype_bytes) for kind in kinds
     )
 
 

@@ -87,9 +87,7 @@ def check_options(options: Mapping[str, Any], flags: FlagTable, path: SpecPath) 
             continue
         canonical = canonical_name(name, flags)
         if canonical in settings:
-            findings.append(
-                finding("WS082", f"{name} and {canonical} are one setting; write one of them", place)
-            )
+            findings.append(finding("WS082", f"{name} and {canonical} are one setting; write one of them", place))
         settings[canonical] = _frozen(value)
     return CheckedOptions(settings=settings, findings=tuple(findings))
 
@@ -104,13 +102,9 @@ def canonical_name(name: str, flags: FlagTable) -> str:
 def _problem(name: str, value: Any, flags: FlagTable, place: SpecPath) -> Finding | None:
     typed = TYPED[flags.server].get(name)
     if typed is not None:
-        return finding(
-            "WS082", f"option {name} repeats {typed}, which is where {flags.server} gets it from", place
-        )
+        return finding("WS082", f"option {name} repeats {typed}, which is where {flags.server} gets it from", place)
     if name in flags.removed:
-        return finding(
-            "WS081", f"option {name} has no effect on {flags.server}: {flags.removed[name]}", place
-        )
+        return finding("WS081", f"option {name} has no effect on {flags.server}: {flags.removed[name]}", place)
     flag = flags.flags.get(name)
     if flag is None:
         guesses = flags.suggest(name)

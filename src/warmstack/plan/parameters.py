@@ -117,9 +117,7 @@ def next_token_parameter_count(shape: ModelShape) -> int | None:
     return None if parts is None else sum(part.total for part in parts)
 
 
-def weight_bytes(
-    shape: ModelShape, *, dtype: str | None = None, quantization: str | None = None
-) -> WeightBytes:
+def weight_bytes(shape: ModelShape, *, dtype: str | None = None, quantization: str | None = None) -> WeightBytes:
     """Return the bytes that the weights take once loaded.
 
     Args:
@@ -177,9 +175,7 @@ def _engine_scheme(quantization: str, doubts: list[str]) -> QuantizationShape | 
 def _kept_doubts(scheme: QuantizationShape, parts: tuple[ParameterPart, ...]) -> list[str]:
     """Return what is not known of the modules that a checkpoint leaves alone."""
     if not scheme.kept_known:
-        return [
-            "which modules the checkpoint leaves alone is not known: every linear one is counted quantized"
-        ]
+        return ["which modules the checkpoint leaves alone is not known: every linear one is counted quantized"]
     unknown = [
         entry.pattern
         for entry in scheme.kept

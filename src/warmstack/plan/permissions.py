@@ -71,13 +71,8 @@ def _weights(models: Sequence[ServedModel]) -> Iterator[Permission]:
 
 def _logs(endpoint: EndpointPlan, models: Sequence[ServedModel]) -> Iterator[Permission]:
     groups = [f"/aws/sagemaker/Endpoints/{endpoint.name}"]
-    groups += [
-        f"/aws/sagemaker/InferenceComponents/{one.physical_name}" for one in models if one.physical_name
-    ]
-    arns = [
-        f"arn:${{AWS::Partition}}:logs:${{AWS::Region}}:${{AWS::AccountId}}:log-group:{group}"
-        for group in groups
-    ]
+    groups += [f"/aws/sagemaker/InferenceComponents/{one.physical_name}" for one in models if one.physical_name]
+    arns = [f"arn:${{AWS::Partition}}:logs:${{AWS::Region}}:${{AWS::AccountId}}:log-group:{group}" for group in groups]
     yield Permission(
         sid="WriteLogs",
         actions=(

@@ -47,9 +47,7 @@ class PlanError(WarmstackError):
         super().__init__("\n".join(f"{one.check}: {one.message}" for one in errors))
 
 
-def make_plan(
-    spec: DeploymentSpec, catalog: Catalog, shapes: Mapping[SpecPath, ModelShape] | None = None
-) -> Plan:
+def make_plan(spec: DeploymentSpec, catalog: Catalog, shapes: Mapping[SpecPath, ModelShape] | None = None) -> Plan:
     """Return the plan of a deployment.
 
     Args:
@@ -66,9 +64,7 @@ def make_plan(
     return plan
 
 
-def draft_plan(
-    spec: DeploymentSpec, catalog: Catalog, shapes: Mapping[SpecPath, ModelShape] | None = None
-) -> Plan:
+def draft_plan(spec: DeploymentSpec, catalog: Catalog, shapes: Mapping[SpecPath, ModelShape] | None = None) -> Plan:
     """Return the plan with its findings even where some are errors, for showing; ``make_plan`` is for using.
 
     Raises:
@@ -164,9 +160,7 @@ def _registries(spec: DeploymentSpec, models: Sequence[ServedModel]) -> dict[str
         return {}
     shared = dict(models[0].server_image.registries)
     for model in models[1:]:
-        shared = {
-            region: account for region, account in shared.items() if region in model.server_image.registries
-        }
+        shared = {region: account for region, account in shared.items() if region in model.server_image.registries}
     if spec.target is not None:
         shared = {region: account for region, account in shared.items() if region == spec.target.region}
     return dict(sorted(shared.items()))

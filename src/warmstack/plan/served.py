@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from warmstack.catalog import Catalog, InstanceType, ModelShape, ServerImage
@@ -27,13 +26,13 @@ from warmstack.plan.model import (
     GpuMemoryPlan,
     ImagePlan,
     ServedModel,
-    Setting,
     SpecPath,
 )
 from warmstack.plan.naming import physical_name
 from warmstack.plan.options import CheckedOptions, check_options, number, whole_number
 from warmstack.plan.parallel import allows, degrees, largest, nearest, smallest_that_fits
 from warmstack.plan.parameters import parameter_count, weight_bytes
+from warmstack.plan.reasons import Choices, served_derived
 from warmstack.plan.timeouts import start_times
 from warmstack.spec import CacheSpec, ComponentSpec, DeploymentSpec, EngineSpec, ModelSpec, TierSize
 
@@ -136,16 +135,11 @@ def plan_served(request: Request) -> Served:
         startup_timeout_seconds=times.startup_seconds,
     )
     settings = engine_settings(inputs)
-    entries, unwritable = render_environment(
-        request.image, request.catalog.flags[request.engine.server], settings
-    )
+    entries, unwritable = render_environment(request.image, request.catalog.flags[request.engine.server], settings)
     environment = dict(sorted((entries | extra_environment(inputs)).items()))
     findings = [*options.findings, *split_findings]
     findings += [finding(one.check, one.message, _option_path(request, one.setting)) for one in unwritable]
-    if (
-        times.wanted_download_seconds > times.download_seconds
-        or times.wanted_startup_seconds > times.startup_seconds
-    ):
+    if times.wanted_download_seconds > times.download_seconds or times.wanted_startup_seconds > times.startup_seconds:
         wanted = max(times.wanted_download_seconds, times.wanted_startup_seconds)
         message = f"{memory.weight_bytes / 1e9:.0f} GB of weights may need {wanted} s; SageMaker waits at most 3600 s"
         findings.append(finding("WS033", message, (*request.path, "model")))
@@ -169,9 +163,7 @@ def plan_served(request: Request) -> Served:
         max_model_len=length,
         max_num_seqs=sequences,
         accelerators=split.accelerators,
-        copies_per_instance=copies
-        if component is None or split.accelerators <= request.instance.gpu_count
-        else 0,
+        copies_per_instance=copies if component is None or split.accelerators <= request.instance.gpu_count else 0,
         copies_min=request.spec.endpoint.instances.min if component is None else component.copies.min,
         copies_max=_copies_max(request),
         target_concurrency=_target(request, sequences),
@@ -189,7 +181,19 @@ def plan_served(request: Request) -> Served:
             for one in adapters
         ),
     )
-    derived = tuple(_derived(request, split, model, length_given, sequences_given))
+    choices = Choices(
+        degree_reason=split.reason,
+        degree_given=split.given,
+        allowed_degrees=degrees(request.shape, request.instance.gpu_count),
+        version_given=request.engine.version is not None,
+        length_given=length_given,
+        sequences_given=sequences_given,
+        share_given=NAMES[request.engine.server]["share"] in options.settings,
+        download_given=timeouts.download is not None,
+        startup_given=timeouts.startup is not None,
+        request_tokens=min(length, ASSUMED_REQUEST_TOKENS),
+    )
+    derived = tuple(served_derived(model, choices))
     return Served(model=model, derived=derived, findings=tuple(findings))
 
 
@@ -235,30 +239,26 @@ def _split(request: Request, load: Load) -> tuple[_Split, list[Finding]]:
         if not allows(request.shape, wanted):
             near = " or ".join(str(one) for one in nearest(request.shape, wanted, max(gpus, wanted)))
             message = (
-                f"{place[-1]} is {wanted}; {request.model.id} has {request.shape.num_attention_heads} attention heads and "
-                f"{request.shape.num_key_value_heads} KV heads, so it must be {near}"
+                f"{place[-1]} is {wanted}; {request.model.id} has {request.shape.num_attention_heads} attention heads "
+                f"and {request.shape.num_key_value_heads} KV heads, so it must be {near}"
             )
             findings.append(finding("WS024", message, place))
-        split = _Split(
-            degree=wanted, accelerators=accelerators or wanted, reason="given in the spec", given=True
-        )
+        split = _Split(degree=wanted, accelerators=accelerators or wanted, reason="given in the spec", given=True)
     elif request.component is None:
         degree = largest(request.shape, gpus)
-        reason = f"the largest divisor of {request.shape.num_attention_heads} heads on {gpus} GPUs: one engine uses them all"
+        reason = (
+            f"the largest divisor of {request.shape.num_attention_heads} heads on {gpus} GPUs: one engine uses them all"
+        )
         split = _Split(degree=degree, accelerators=gpus, reason=reason, given=False)
     else:
         degree, reason = _smallest(request, load)
         split = _Split(degree=degree, accelerators=degree, reason=reason, given=False)
     if split.accelerators > gpus:
         what = "accelerators" if accelerators is not None else "tensor_parallel_degree"
-        message = (
-            f"{what} is {split.accelerators}; {request.instance.name} has {gpus} GPU{'s' if gpus > 1 else ''}"
-        )
+        message = f"{what} is {split.accelerators}; {request.instance.name} has {gpus} GPU{'s' if gpus > 1 else ''}"
         findings.append(finding("WS028", message, place))
     if accelerators is not None and split.degree != accelerators:
-        message = (
-            f"tensor_parallel_degree is {split.degree} and accelerators is {accelerators}; they must be equal"
-        )
+        message = f"tensor_parallel_degree is {split.degree} and accelerators is {accelerators}; they must be equal"
         findings.append(finding("WS027", message, place))
     return split, findings
 
@@ -287,9 +287,7 @@ def _memory(request: Request, load: Load, split: _Split) -> tuple[GpuMemoryPlan,
     return fit(load, request.instance, split.degree, length), length, False
 
 
-def _sequences(
-    request: Request, options: CheckedOptions, memory: GpuMemoryPlan, length: int
-) -> tuple[int, bool]:
+def _sequences(request: Request, options: CheckedOptions, memory: GpuMemoryPlan, length: int) -> tuple[int, bool]:
     given = whole_number(options.settings, NAMES[request.engine.server]["sequences"])
     if given is not None:
         return given, True
@@ -326,67 +324,3 @@ def _image(request: Request) -> ImagePlan:
     image = request.image
     uri = f"${{Registry}}.dkr.ecr.${{AWS::Region}}.${{AWS::URLSuffix}}/{image.repository}:{image.tag}"
     return ImagePlan(repository=image.repository, tag=image.tag, uri=uri)
-
-
-def _derived(
-    request: Request, split: _Split, model: ServedModel, length_given: bool, sequences_given: bool
-) -> Iterator[Derived]:
-    prefix = "" if model.component is None else f"{model.component}."
-    allowed = ", ".join(str(one) for one in degrees(request.shape, request.instance.gpu_count))
-    yield Derived(
-        name=f"{prefix}image",
-        value=f"{model.image.repository}:{model.image.tag}",
-        reason="engine.version" if request.engine.version else "the newest in the catalog",
-        given=request.engine.version is not None,
-    )
-    yield Derived(
-        name=f"{prefix}tensor_parallel_degree",
-        value=str(split.degree),
-        reason=f"{split.reason} (allowed: {allowed})",
-        given=split.given,
-    )
-    yield Derived(
-        name=f"{prefix}max_model_len",
-        value=f"{model.max_model_len:,} tokens",
-        reason="given in the spec"
-        if length_given
-        else f"the model's own {request.shape.max_position_embeddings or 0:,}, cut to what one copy's KV cache holds",
-        given=length_given,
-    )
-    yield Derived(
-        name=f"{prefix}max_num_seqs",
-        value=str(model.max_num_seqs),
-        reason="given in the spec"
-        if sequences_given
-        else f"KV for requests of {min(model.max_model_len, ASSUMED_REQUEST_TOKENS):,} tokens, a power of two, at most 256",
-        given=sequences_given,
-    )
-    yield Derived(
-        name=f"{prefix}gpu_memory_utilization",
-        value=f"{model.memory.gpu_memory_utilization:.2f}",
-        reason="rendered, so that a new engine version does not move it",
-        given=NAMES[model.server]["share"] in request.engine.options,
-    )
-    if model.component is not None:
-        yield Derived(
-            name=f"{prefix}memory_request",
-            value=f"{model.memory_request_mb:,} MiB",
-            reason="worker processes, weights staging and the CPU tier, within the copy's share of the RAM",
-            given=False,
-        )
-    yield Derived(
-        name=f"{prefix}download_timeout",
-        value=f"{model.download_timeout_seconds} s",
-        reason="given in the spec"
-        if request.spec.endpoint.timeouts.download
-        else "twice the weights at 250 MB/s, plus 300 s (hub downloads count as start-up)",
-        given=request.spec.endpoint.timeouts.download is not None,
-    )
-    yield Derived(
-        name=f"{prefix}startup_timeout",
-        value=f"{model.startup_timeout_seconds} s",
-        reason="given in the spec"
-        if request.spec.endpoint.timeouts.startup
-        else "twice the weights at 500 MB/s, plus 600 s for compilation and CUDA graphs",
-        given=request.spec.endpoint.timeouts.startup is not None,
-    )

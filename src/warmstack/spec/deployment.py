@@ -11,9 +11,7 @@ from warmstack.spec.serving import CacheSpec, EngineSpec, ModelSpec
 
 RoutingStrategy = Literal["LEAST_OUTSTANDING_REQUESTS", "RANDOM", "PREFIX_AWARE", "KV_AWARE"]
 
-RESERVED_KEYS = frozenset(
-    {"rollout", "network", "encryption", "observability", "schedules", "instance_pools"}
-)
+RESERVED_KEYS = frozenset({"rollout", "network", "encryption", "observability", "schedules", "instance_pools"})
 """Keys that later versions will give a meaning to. Until they have resources they are refused by name."""
 
 
@@ -110,7 +108,7 @@ class RoutingSpec(SpecModel):
 class SessionsSpec(SpecModel):
     """Stateful sessions: every request of a session goes to the instance that opened it."""
 
-    ttl: Annotated[Duration, Field(examples=["20m"], json_schema_extra=described(unit="seconds"))] = 1200
+    ttl: Annotated[Duration, Field(examples=["20m"], json_schema_extra={"default": "20m", "x-unit": "seconds"})] = 1200
     """How long a session lives; fixed when it is opened, not renewed by use."""
 
 
@@ -128,13 +126,9 @@ class MetricsSpec(SpecModel):
 class TimeoutsSpec(SpecModel):
     """Start-up timeouts; SageMaker accepts 60s..3600s for each."""
 
-    download: Annotated[
-        Duration | None, Field(examples=["30m"], json_schema_extra=described(unit="seconds"))
-    ] = None
+    download: Annotated[Duration | None, Field(examples=["30m"], json_schema_extra=described(unit="seconds"))] = None
     """For the weights. Default: from their size."""
-    startup: Annotated[
-        Duration | None, Field(examples=["30m"], json_schema_extra=described(unit="seconds"))
-    ] = None
+    startup: Annotated[Duration | None, Field(examples=["30m"], json_schema_extra=described(unit="seconds"))] = None
     """For the container until /ping answers. Default: from the weights' size."""
 
     @model_validator(mode="after")

@@ -57,9 +57,7 @@ def unique(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     return tuple(sorted(dict.fromkeys(diagnostics), key=lambda one: one.sort_key))
 
 
-def render(
-    diagnostics: Iterable[Diagnostic], lines: Mapping[str, Sequence[str]], form: Format = "text"
-) -> str:
+def render(diagnostics: Iterable[Diagnostic], lines: Mapping[str, Sequence[str]], form: Format = "text") -> str:
     """Return the messages as text with source lines and carets, as JSON, or as GitHub annotations."""
     found = list(diagnostics)
     if form == "json":
@@ -121,7 +119,5 @@ def _property(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text with control characters as ``\\xNN``: a spec must not be able to drive a terminal."""
-    return "".join(
-        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text
-    )
+    """Return the text with control characters escaped: a spec must not be able to drive a terminal."""
+    return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)

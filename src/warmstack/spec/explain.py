@@ -94,9 +94,7 @@ def _explain_one(item: Mapping[str, Any], root: MappingNode) -> Diagnostic:
         return _missing_key(path, root)
     node = find(root, path)
     message = _message(kind, item, path, node)
-    return Diagnostic(
-        severity="error", message=message, mark=locate(root, path), hint=_hint(kind, path, node)
-    )
+    return Diagnostic(severity="error", message=message, mark=locate(root, path), hint=_hint(kind, path, node))
 
 
 def _message(kind: str, item: Mapping[str, Any], path: Path, node: Node | None) -> str:
@@ -211,9 +209,7 @@ def _elsewhere(key: str, known: Sequence[str]) -> str | None:
     return f"known here: {', '.join(known)}" if known else None
 
 
-def _all_models(
-    model: type[BaseModel], prefix: tuple[str, ...]
-) -> Iterable[tuple[tuple[str, ...], type[BaseModel]]]:
+def _all_models(model: type[BaseModel], prefix: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], type[BaseModel]]]:
     yield prefix, model
     for name, info in model.model_fields.items():
         inner = _inner_model(info.annotation)

@@ -51,9 +51,7 @@ Duration = Annotated[
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=63, json_schema_extra=described(NAME_RULE))]
 """A name that enters physical names and construct ids."""
 
-ListItemName = Annotated[
-    str, Field(pattern=NAME_PATTERN, max_length=40, json_schema_extra=described(NAME_RULE))
-]
+ListItemName = Annotated[str, Field(pattern=NAME_PATTERN, max_length=40, json_schema_extra=described(NAME_RULE))]
 
 
 class TierSize(SpecModel):

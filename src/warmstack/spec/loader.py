@@ -104,9 +104,7 @@ class _Reading:
         if root is None or "extends" not in root.entries:
             return root
         entry = root.entries["extends"]
-        own = MappingNode(
-            entries={key: one for key, one in root.entries.items() if key != "extends"}, mark=root.mark
-        )
+        own = MappingNode(entries={key: one for key, one in root.entries.items() if key != "extends"}, mark=root.mark)
         base = self._base(entry, path, name, above)
         self.partial = self.partial or base is None
         return own if base is None else _as_mapping(merge(base, own))
@@ -114,9 +112,12 @@ class _Reading:
     def _bytes(self, path: FilePath, name: str, mark: Mark, above: tuple[FilePath, ...]) -> bytes | None:
         hint = None if above else "`warmstack init NAME` writes a first spec"
         try:
+            if path.exists() and not path.is_file() and not path.is_dir():
+                self.error(f"{name} is not a regular file", mark)
+                return None
             with path.open("rb") as stream:
                 # One byte more than is allowed tells "too large" without reading all of a huge file.
-                return stream.read(MAX_BYTES + 1) if path.is_file() else self._not_a_file(name, mark)
+                return stream.read(MAX_BYTES + 1)
         except FileNotFoundError:
             self.error(f"there is no file {name}", mark, hint)
         except IsADirectoryError:
@@ -126,12 +127,7 @@ class _Reading:
             self.error(f"{name} cannot be read: {reason}", mark)
         return None
 
-    def _not_a_file(self, name: str, mark: Mark) -> None:
-        self.error(f"{name} is not a regular file", mark)
-
-    def _base(
-        self, entry: Entry, path: FilePath, name: str, above: tuple[FilePath, ...]
-    ) -> MappingNode | None:
+    def _base(self, entry: Entry, path: FilePath, name: str, above: tuple[FilePath, ...]) -> MappingNode | None:
         node = entry.node
         if not isinstance(node, ScalarNode) or not isinstance(node.value, str) or not node.value:
             self.error("extends must be the path of one spec file, relative to this one", node.mark)
@@ -190,9 +186,7 @@ def _check_names(root: MappingNode, reading: _Reading) -> None:
                 continue
             if name.value in first:
                 line = first[name.value]
-                reading.error(
-                    f"{label} has the name {name.text!r} twice; the first is in line {line}", name.mark
-                )
+                reading.error(f"{label} has the name {name.text!r} twice; the first is in line {line}", name.mark)
             first.setdefault(name.value, name.mark.line)
 
 
@@ -207,11 +201,7 @@ def _check_inherited_weights(root: MappingNode, reading: _Reading) -> None:
         shared_id = find(root, ("model", "id"))
         if own_id is None or find(item, ("model", "weights")) is not None:
             continue
-        if (
-            isinstance(own_id, ScalarNode)
-            and isinstance(shared_id, ScalarNode)
-            and own_id.value == shared_id.value
-        ):
+        if isinstance(own_id, ScalarNode) and isinstance(shared_id, ScalarNode) and own_id.value == shared_id.value:
             continue
         reading.error(
             f"components[{index}].model names another model but would inherit the weights of the shared one",

@@ -78,9 +78,7 @@ def read_tree(data: bytes, file: str) -> ReadResult:
         return result
     result.lines = split_lines(text)
     if not text.strip():
-        result.diagnostics.append(
-            _error("the file is empty", top, "`warmstack init NAME` writes a first spec")
-        )
+        result.diagnostics.append(_error("the file is empty", top, "`warmstack init NAME` writes a first spec"))
         return result
     builder = _Builder(file, result)
     try:
@@ -92,17 +90,13 @@ def read_tree(data: bytes, file: str) -> ReadResult:
         return result
     root = builder.root
     if root is None and not result.diagnostics:
-        result.diagnostics.append(
-            _error("the file has no content", top, "`warmstack init NAME` writes a first spec")
-        )
+        result.diagnostics.append(_error("the file has no content", top, "`warmstack init NAME` writes a first spec"))
     elif isinstance(root, MappingNode):
         result.root = root
     elif root is not None:
         kind = "a list" if isinstance(root, SequenceNode) else f"the value {root.text!r}"
         result.diagnostics.append(
-            _error(
-                f"the file holds {kind}; a spec is a mapping of keys, such as 'name: my-endpoint'", root.mark
-            )
+            _error(f"the file holds {kind}; a spec is a mapping of keys, such as 'name: my-endpoint'", root.mark)
         )
     return result
 
@@ -126,9 +120,7 @@ class _Builder:
                 self.result.partial = True
                 return False
         elif isinstance(event, yaml.AliasEvent):
-            self._refuse(
-                event, f"alias '*{event.anchor}': anchors and aliases are not part of the language", _SHARE
-            )
+            self._refuse(event, f"alias '*{event.anchor}': anchors and aliases are not part of the language", _SHARE)
             self.result.partial = True
             self._add(ScalarNode(value=None, text="", mark=self._mark(event)))
         elif isinstance(event, yaml.NodeEvent):
@@ -147,9 +139,7 @@ class _Builder:
         if event.anchor is not None:
             self._refuse(event, f"anchor '&{event.anchor}': anchors are not part of the language", _SHARE)
         if event.tag is not None:
-            self._refuse(
-                event, f"tag '{event.tag}': tags are not part of the language", "write the plain value"
-            )
+            self._refuse(event, f"tag '{event.tag}': tags are not part of the language", "write the plain value")
         if isinstance(event, yaml.ScalarEvent):
             self._scalar(event)
             return True
@@ -254,6 +244,7 @@ class _Builder:
 
     def _mark(self, event: yaml.Event, one: bool = False) -> Mark:
         start, end = event.start_mark, event.end_mark
+        assert start is not None and end is not None  # the parser marks every event it reads from a text
         length = end.column - start.column if end.line == start.line and not one else 1
         return Mark(file=self.file, line=start.line + 1, column=start.column + 1, length=max(1, length))
 

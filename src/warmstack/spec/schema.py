@@ -47,7 +47,10 @@ def schema_text() -> str:
 
 
 def _tidy(definition: dict[str, Any]) -> None:
-    """Drop the titles that pydantic makes up from names."""
+    """Drop what pydantic makes up: titles from names, defaults in their parsed form."""
     definition.pop("title", None)
     for prop in definition.get("properties", {}).values():
         prop.pop("title", None)
+        if prop.get("default") is None or isinstance(prop["default"], dict | list):
+            # Parsed values: what a user would write is in the description.
+            prop.pop("default", None)

@@ -55,9 +55,7 @@ class ModelSpec(SpecModel):
         ),
     ]
     """The model's hub id. Its shape comes from the catalog (`warmstack catalog models`) or from `config`."""
-    config: Annotated[
-        str | None, Field(min_length=1, max_length=500, examples=["models/my-model/config.json"])
-    ] = None
+    config: Annotated[str | None, Field(min_length=1, max_length=500, examples=["models/my-model/config.json"])] = None
     """A Hugging Face config.json to take the shape from, relative to the file this is written in."""
     weights: Weights = Weights(hub=HubWeights())
     """Where the weights come from. Default: the hub, by `id`."""
@@ -67,9 +65,7 @@ class ModelSpec(SpecModel):
     """The longest prompt plus output, in tokens. Default: the model's own, cut to what one copy can hold."""
     dtype: Annotated[Literal["auto", "bfloat16", "float16", "float32"], Field(examples=["bfloat16"])] = "auto"
     """The type the weights are loaded in. Default: the one in the model's config.json."""
-    quantization: Annotated[
-        str | None, Field(pattern=r"^[a-z0-9_-]+$", max_length=40, examples=["fp8", "awq"])
-    ] = None
+    quantization: Annotated[str | None, Field(pattern=r"^[a-z0-9_-]+$", max_length=40, examples=["fp8", "awq"])] = None
     """The quantization method to load with. Default: the one in the model's config.json, if any."""
 
 
@@ -92,13 +88,9 @@ class SpeculativeSpec(SpecModel):
         if self.method == "ngram" and self.draft is not None:
             raise ValueError("method ngram drafts from the prompt itself; remove 'draft'")
         if self.method != "ngram" and self.draft is None:
-            raise ValueError(
-                f"method {self.method} needs 'draft': a folder inside the weights prefix or a hub id"
-            )
+            raise ValueError(f"method {self.method} needs 'draft': a folder inside the weights prefix or a hub id")
         if self.method != "ngram" and (self.prompt_lookup_max, self.prompt_lookup_min) != (None, None):
-            raise ValueError(
-                f"prompt_lookup_max and prompt_lookup_min belong to method ngram, not {self.method}"
-            )
+            raise ValueError(f"prompt_lookup_max and prompt_lookup_min belong to method ngram, not {self.method}")
         low, high = self.prompt_lookup_min, self.prompt_lookup_max
         if low is not None and high is not None and low > high:
             raise ValueError(f"prompt_lookup_min is {low}; it must not exceed prompt_lookup_max, {high}")
@@ -169,9 +161,7 @@ class TiersSpec(SpecModel):
 class LmcacheSpec(SpecModel):
     """LMCache's own settings, in its own words."""
 
-    chunk_size: Annotated[
-        int, Field(ge=16, le=8192, examples=[256], json_schema_extra=described(unit="tokens"))
-    ] = 256
+    chunk_size: Annotated[int, Field(ge=16, le=8192, examples=[256], json_schema_extra=described(unit="tokens"))] = 256
     """Tokens that are stored and found together."""
     auto_config: bool = False
     """Let the LMI container size LMCache itself (LMI 19 and newer); then `tiers` stay out."""

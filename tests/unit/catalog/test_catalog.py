@@ -6,10 +6,12 @@ import dataclasses
 import importlib.resources
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from warmstack.catalog import load_catalog
+from warmstack.catalog._data import read_json
 from warmstack.errors import CatalogError
 
 DATA = importlib.resources.files("warmstack.catalog") / "data"
@@ -114,3 +116,23 @@ def test_a_data_file_states_its_source_and_date(name: str) -> None:
 def test_a_data_file_names_no_path_of_the_machine_that_made_it(name: str) -> None:
     text = (DATA / name).read_text(encoding="utf-8")
     assert not re.search(r"/(work|home|root|tmp|opt)/", text.replace("/opt/ml", ""))
+
+
+def test_an_instance_is_found_by_its_name() -> None:
+    assert CATALOG.instance("ml.p4de.24xlarge").gpu_count == 8
+
+
+@pytest.mark.parametrize("text", ["[]", '{"as_of": "2026-01-01"}', '{"source": "somewhere"}'])
+def test_a_data_file_without_source_and_date_is_not_read(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "facts.json").write_text(text, encoding="utf-8")
+    monkeypatch.setattr("warmstack.catalog._data.resources.files", lambda _package: tmp_path)
+    with pytest.raises(CatalogError, match=r"facts\.json states no source and as_of"):
+        read_json("facts.json")
+
+
+def test_a_data_file_that_was_not_installed_is_named() -> None:
+    with pytest.raises(CatalogError, match=r"data file gone\.json is not in this installation"):
+        read_json("gone.json")

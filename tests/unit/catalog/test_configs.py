@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -224,9 +225,7 @@ def test_a_family_that_is_not_known_is_incomplete_and_says_why() -> None:
 
 def test_the_families_that_were_left_out_say_why() -> None:
     left_out = {
-        shape.model_type: shape.incomplete_reason
-        for shape in load_catalog().models.values()
-        if not shape.complete
+        shape.model_type: shape.incomplete_reason for shape in load_catalog().models.values() if not shape.complete
     }
     assert set(left_out) == {
         "deepseek_ref",
@@ -250,3 +249,47 @@ def test_embeddings_are_tied_unless_the_config_or_the_family_says_otherwise() ->
     assert not _read(unsaid).tie_word_embeddings
     assert _read({**unsaid, "model_type": "qwen3"}).tie_word_embeddings
     assert _read({**unsaid, "model_type": "acme_9000"}).tie_word_embeddings
+
+
+def test_mistral_has_a_window_in_every_layer() -> None:
+    shape = _read({**LLAMA, "model_type": "mistral", "sliding_window": 4096})
+    assert (shape.sliding_window, shape.layers_of("sliding_attention")) == (4096, 32)
+    assert _read({**LLAMA, "model_type": "mistral", "sliding_window": None}).sliding_window is None
+
+
+def test_the_widths_of_llama_4_are_named_the_other_way_round() -> None:
+    shape = load_catalog().model("meta-llama/Llama-4-Scout-17B-16E-Instruct")
+    assert shape.experts is not None
+    assert (shape.intermediate_size, shape.experts.moe_intermediate_size) == (16384, 8192)
+    assert shape.kinds[:4] == ("chunked_attention",) * 3 + ("full_attention",)
+
+
+def test_an_interval_stands_for_the_list_of_layers() -> None:
+    qwen = {**LLAMA, "model_type": "qwen3_next", "full_attention_interval": 4}
+    assert _read(qwen).kinds[:5] == ("linear_attention",) * 3 + ("full_attention", "linear_attention")
+
+
+def test_layers_named_dense_have_no_experts() -> None:
+    moe = {**LLAMA, "model_type": "qwen3_moe", "num_experts": 8, "decoder_sparse_step": 2}
+    shape = _read({**moe, "mlp_only_layers": [3], "num_hidden_layers": 8})
+    assert shape.experts is not None
+    assert shape.experts.layers == (1, 5, 7)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "rule"),
+    [
+        ("torch_dtype", 16, "must be a text"),
+        ("tie_word_embeddings", "yes", "must be true or false"),
+        ("layer_types", [1, 2], "must be a list of texts"),
+        ("moe_layer_freq", ["a"], "must be a list of whole numbers"),
+    ],
+)
+def test_a_field_of_another_type_is_named_with_the_rule(field: str, value: object, rule: str) -> None:
+    with pytest.raises(CatalogError, match=rf"acme/config\.json: {field} .*{rule}"):
+        _read({**LLAMA, "num_experts": 8, field: value})
+
+
+def test_a_shape_whose_list_of_layers_disagrees_with_their_number_cannot_be_made() -> None:
+    with pytest.raises(ValueError, match="1 layer types for 32 layers"):
+        dataclasses.replace(_read(LLAMA), layer_types=("full_attention",))

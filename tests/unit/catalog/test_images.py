@@ -127,9 +127,7 @@ def _image(region: str) -> ServerImage:
     ],
 )
 def test_the_domain_follows_the_partition(region: str, host: str) -> None:
-    assert image_uri(_image(region), region) == (
-        f"111122223333.dkr.ecr.{host}/djl-inference:0.38.0-lmi29.0.0-cu130"
-    )
+    assert image_uri(_image(region), region) == (f"111122223333.dkr.ecr.{host}/djl-inference:0.38.0-lmi29.0.0-cu130")
 
 
 def test_a_region_without_the_image_is_refused_with_the_regions_that_have_it() -> None:

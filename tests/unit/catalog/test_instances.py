@@ -46,9 +46,7 @@ def test_p4de_in_full() -> None:
         ("ml.p6e-gb200.36xlarge", 185 * GIB),
     ],
 )
-def test_gpu_memory_is_what_the_system_lists_and_not_the_marketing_size(
-    name: str, gpu_memory_bytes: int
-) -> None:
+def test_gpu_memory_is_what_the_system_lists_and_not_the_marketing_size(name: str, gpu_memory_bytes: int) -> None:
     assert INSTANCES[name].gpu_memory_bytes == gpu_memory_bytes
     assert INSTANCES[name].gpu_memory_basis
 

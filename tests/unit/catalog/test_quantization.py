@@ -132,7 +132,5 @@ def test_mixed_precision_by_layer() -> None:
 
 
 def test_mixed_precision_with_an_unknown_format_is_not_half_read() -> None:
-    found = _read(
-        {"quant_algo": "MIXED_PRECISION", "quantized_layers": {"model.layers.0.x": {"quant_algo": "FP6"}}}
-    )
+    found = _read({"quant_algo": "MIXED_PRECISION", "quantized_layers": {"model.layers.0.x": {"quant_algo": "FP6"}}})
     assert (found.weight_bits, found.overrides) == (None, ())

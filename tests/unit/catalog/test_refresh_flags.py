@@ -46,12 +46,8 @@ def _wheel(folder: Path) -> Path:
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("sglang/srt/arg_groups/fields/memory.py", FIELDS)
         archive.writestr("sglang/srt/server_args.py", ARGUMENTS)
-        archive.writestr(
-            "sglang/srt/arg_groups/choices.py", 'BUILT = frozenset({"b", "a"})\nUSED = set(BUILT)\n'
-        )
-        archive.writestr(
-            "sglang/srt/parser/reasoning_parser_names.py", 'REASONING_PARSER_NAMES = ["qwen3"]\n'
-        )
+        archive.writestr("sglang/srt/arg_groups/choices.py", 'BUILT = frozenset({"b", "a"})\nUSED = set(BUILT)\n')
+        archive.writestr("sglang/srt/parser/reasoning_parser_names.py", 'REASONING_PARSER_NAMES = ["qwen3"]\n')
         archive.writestr("sglang/srt/function_call/parser_names.py", 'TOOL_CALL_PARSER_NAMES = ["hermes"]\n')
     return wheel
 

@@ -124,9 +124,7 @@ def test_a_state_whose_type_is_not_stated_has_the_models_own() -> None:
     assert QWEN35.linear_attention is not None
     linear = dataclasses.replace(QWEN35.linear_attention, state_dtype=None)
     unsaid = dataclasses.replace(QWEN35, linear_attention=linear)
-    assert linear_state_bytes_per_sequence(unsaid) == linear_state_bytes_per_sequence(
-        QWEN35, state_dtype_bytes=2
-    )
+    assert linear_state_bytes_per_sequence(unsaid) == linear_state_bytes_per_sequence(QWEN35, state_dtype_bytes=2)
 
 
 def test_the_state_of_mamba() -> None:

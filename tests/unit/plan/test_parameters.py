@@ -7,7 +7,15 @@ import re
 
 import pytest
 
-from warmstack.catalog import ModelShape, ParameterPart, load_catalog, next_token_parts, parameter_parts
+from warmstack.catalog import (
+    ModelShape,
+    ModulePattern,
+    ParameterPart,
+    QuantizationShape,
+    load_catalog,
+    next_token_parts,
+    parameter_parts,
+)
 from warmstack.errors import CatalogError
 from warmstack.plan.parameters import (
     active_parameter_count,
@@ -278,3 +286,39 @@ def test_weights_take_between_four_and_sixteen_bits(model_id: str) -> None:
     found = weight_bytes(MODELS[model_id])
     assert 4 < found.bits_per_weight <= 16
     assert found.exact == (found.reason == "layout, type and format are known")
+
+
+def test_biases_that_a_config_switches_on() -> None:
+    shape = MODELS["meta-llama/Llama-3.1-8B"]
+    biased = dataclasses.replace(shape, attention_bias=True, output_bias=True, mlp_bias=True)
+    added = parameter_count(biased) - parameter_count(shape)
+    # q 4096, k 1024, v 1024, o 4096; gate and up 14336 each, down 4096.
+    assert added == 32 * (4096 + 1024 + 1024 + 4096 + 2 * 14336 + 4096)
+
+
+def test_a_list_with_a_module_that_the_layout_does_not_know_is_a_doubt() -> None:
+    shape = MODELS["Qwen/Qwen3-32B-FP8"]
+    assert shape.quantization is not None
+    odd = dataclasses.replace(shape.quantization, kept=(ModulePattern(pattern="model.layers.#.warp_drive"),))
+    found = weight_bytes(dataclasses.replace(shape, quantization=odd))
+    assert not found.exact
+    assert "model.layers.#.warp_drive" in found.reason
+
+
+def test_a_list_with_one_word_of_a_name() -> None:
+    shape = MODELS["Qwen/Qwen3-32B-FP8"]
+    assert shape.quantization is not None
+    kept = dataclasses.replace(shape.quantization, kept=(ModulePattern(pattern="self_attn"),))
+    parts = parameter_parts(shape)
+    mlp = sum(part.total for part in parts if part.module.startswith("mlp."))
+    rest = parameter_count(shape) - mlp
+    found = weight_bytes(dataclasses.replace(shape, quantization=kept))
+    assert found.total_bytes == round((mlp * (8 + 32 / 16384) + rest * 16) / 8)
+
+
+def test_a_format_that_is_not_known_is_an_upper_bound() -> None:
+    shape = MODELS["Qwen/Qwen3-32B"]
+    odd = QuantizationShape(method="hqq", weight_bits=None, description="hqq: not known")
+    found = weight_bytes(dataclasses.replace(shape, quantization=odd))
+    assert found.total_bytes == weight_bytes(shape).total_bytes
+    assert "an upper bound" in found.reason

@@ -31,7 +31,9 @@ def check_adapters(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
                 yield finding("WS091", message, (*path, index, "rank"))
         kept = whole_number(served.engine_settings, "max_cpu_loras")
         if kept is not None and len(served.adapters) > kept:
-            message = f"{len(served.adapters)} adapters, of which the CPU keeps {kept}; the others are read from disk again"
+            message = (
+                f"{len(served.adapters)} adapters, of which the CPU keeps {kept}; the others are read from disk again"
+            )
             yield finding("WS092", message, path)
 
 

@@ -24,9 +24,7 @@ def check_cpu_tier(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         pool = served.host.tier_pool_bytes
         if tier is None:
             if size.kind in ("auto", "percent") and not cache_of(spec, served).lmcache.auto_config:
-                yield finding(
-                    "WS040", f"nothing is left of {plan.endpoint.instance.name}'s RAM for a CPU tier", path
-                )
+                yield finding("WS040", f"nothing is left of {plan.endpoint.instance.name}'s RAM for a CPU tier", path)
             continue
         if tier.bytes_per_instance > pool:
             message = (
@@ -36,7 +34,7 @@ def check_cpu_tier(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             )
             yield finding("WS040", message, path)
         elif tier.bytes_per_worker < GIB:
-            message = f"cache.tiers.cpu leaves less than 1 GiB for each worker ({tier.bytes_per_instance / GIB:.1f} GiB in all)"
+            message = f"cache.tiers.cpu is {tier.bytes_per_instance / GIB:.1f} GiB, less than 1 GiB for each worker"
             yield finding("WS040", message, path)
 
 
@@ -56,11 +54,7 @@ def check_disk_tier(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             yield finding("WS041", f"{instance.name} {known}", path)
             continue
         tier = _of_kind(served.host.tiers, "disk")
-        if (
-            tier is None
-            or tier.bytes_per_instance > served.host.disk_pool_bytes
-            or tier.bytes_per_worker < GIB
-        ):
+        if tier is None or tier.bytes_per_instance > served.host.disk_pool_bytes or tier.bytes_per_worker < GIB:
             asked = 0 if tier is None else tier.bytes_per_instance
             message = (
                 f"cache.tiers.disk is {asked / GIB:.0f} GiB; {served.host.disk_pool_bytes / GIB:.0f} GiB of "
@@ -79,9 +73,7 @@ def check_auto_config(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         if served.server != "lmi":
             yield finding("WS042", f"auto_config belongs to the lmi server, not {served.server}", path)
         elif not served.server_image.supports_lmcache_auto_config:
-            yield finding(
-                "WS042", f"{served.server_image.version} has no auto_config; LMI 19 is the first", path
-            )
+            yield finding("WS042", f"{served.server_image.version} has no auto_config; LMI 19 is the first", path)
         if cache.tiers.cpu.kind != "none" or cache.tiers.disk.size.kind != "none":
             yield finding("WS042", "auto_config sizes the tiers itself; remove cache.tiers", path)
         if engine_of(spec, served).options.get("enable_expert_parallel") is True:
@@ -99,7 +91,9 @@ def check_direct_io(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         if chunk % BLOCK_BYTES:
             step = BLOCK_BYTES // math.gcd(BLOCK_BYTES, per_token)
             better = -(-cache.lmcache.chunk_size // step) * step
-            message = f"a chunk of {cache.lmcache.chunk_size} tokens is {chunk} bytes a worker; chunk_size {better} fits"
+            message = (
+                f"a chunk of {cache.lmcache.chunk_size} tokens is {chunk} bytes a worker; chunk_size {better} fits"
+            )
             yield finding("WS044", message, (*served.path, "cache", "lmcache", "chunk_size"))
 
 

@@ -26,9 +26,10 @@ def check_weights_fit(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         degree = memory.tensor_parallel_degree
         share = memory.gpu_memory_bytes * memory.gpu_memory_utilization
         need = memory.weight_bytes / degree + memory.overhead_bytes_per_gpu
+        where = f"each of {degree} GPUs" if degree > 1 else "the GPU"
         message = (
-            f"{served.model_id} needs about {need / GIB:.1f} GiB on each of {degree} GPU{'s' if degree > 1 else ''} before any KV; "
-            f"{memory.gpu_memory_utilization:.0%} of {plan.endpoint.instance.name}'s GPU memory is {share / GIB:.1f} GiB"
+            f"{served.model_id} needs about {need / GIB:.1f} GiB on {where} before any KV; "
+            f"{memory.gpu_memory_utilization:.0%} of a GPU of {plan.endpoint.instance.name} is {share / GIB:.1f} GiB"
         )
         yield finding("WS020", message, (*served.path, "model", "id"))
 
@@ -42,14 +43,12 @@ def check_context(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         fits = memory.kv_tokens >= LEAST_KV_TOKENS
         if model.max_model_len is None:
             if fits and most is not None and served.max_model_len < most:
-                message = f"max_model_len is {served.max_model_len:,} of the model's {most:,} tokens: what one copy holds"
+                message = (
+                    f"max_model_len is {served.max_model_len:,} of the model's {most:,} tokens: what one copy holds"
+                )
                 yield finding("WS023", message, path)
             continue
-        if (
-            most is not None
-            and model.max_model_len > most
-            and "hf_overrides" not in engine_of(spec, served).options
-        ):
+        if most is not None and model.max_model_len > most and "hf_overrides" not in engine_of(spec, served).options:
             message = f"max_model_len is {model.max_model_len}; {served.model_id} was made for {most} tokens"
             yield finding("WS021", message, path)
         elif fits and model.max_model_len > memory.kv_tokens:
@@ -71,9 +70,7 @@ def check_idle_gpus(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         most = largest(served.shape, gpus)
         auto = cache_of(spec, served).lmcache.auto_config
         what = (
-            "LMI would start several workers, each with its own cache"
-            if served.server == "lmi"
-            else "they stay idle"
+            "LMI would start several workers, each with its own cache" if served.server == "lmi" else "they stay idle"
         )
         idle = f"tensor_parallel_degree {degree} leaves {gpus - degree} of {gpus} GPUs over: {what}"
         if degree < most and (spec.endpoint.sessions is not None or auto):
@@ -133,7 +130,7 @@ def check_host_memory(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         need = served.host.system_bytes + served.host.process_bytes
         if need > instance.memory_bytes:
             message = (
-                f"{served.copies_per_instance or 1} copies of {served.memory.tensor_parallel_degree} workers take about "
+                f"{served.copies_per_instance or 1} copies of {served.memory.tensor_parallel_degree} workers take "
                 f"{math.ceil(need / GIB)} GiB of RAM; {instance.name} has {instance.memory_bytes // GIB} GiB"
             )
             yield finding("WS040", message, served.path or ("endpoint", "instance_type"))

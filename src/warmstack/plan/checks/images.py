@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from warmstack.plan.checks.parts import engine_of
 from warmstack.plan.findings import finding
-from warmstack.plan.model import Finding, Plan
+from warmstack.plan.model import Finding, Plan, SpecPath
 from warmstack.spec import DeploymentSpec
 
 
@@ -23,9 +23,7 @@ def check_build(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS005 and WS008."""
     del plan
     if spec.image.build != "none":
-        message = (
-            f"image.build is {spec.image.build}, which is not supported yet; write none, the stock image"
-        )
+        message = f"image.build is {spec.image.build}, which is not supported yet; write none, the stock image"
         yield finding("WS005", message, ("image", "build"))
     if spec.image.base is not None:
         message = "image.base is taken to be what engine.version says; Warmstack cannot look inside"
@@ -70,17 +68,17 @@ def check_names(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     del spec
     seen: dict[str, str] = {}
     for index, served in enumerate(plan.models):
-        named = [(served.physical_name, f"component {served.component}", ("components", index, "name"))]
+        named: list[tuple[str | None, str, SpecPath]] = [
+            (served.physical_name, f"component {served.component}", ("components", index, "name"))
+        ]
         for number, adapter in enumerate(served.adapters):
-            place = ("components", index, "adapters", number, "name")
+            place: SpecPath = ("components", index, "adapters", number, "name")
             named.append((adapter.physical_name, f"adapter {adapter.name} of {served.component}", place))
         for name, what, path in named:
             if name is None:
                 continue
             if name in seen:
-                yield finding(
-                    "WS010", f"{what} would be named {name}, which {seen[name]} is named already", path
-                )
+                yield finding("WS010", f"{what} would be named {name}, which {seen[name]} is named already", path)
             seen.setdefault(name, what)
 
 

@@ -25,22 +25,22 @@ def check_prefix_settings(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]
 
 def check_two_instances(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS051 and WS052."""
+    del spec
     if plan.routing_strategy != "PREFIX_AWARE":
         return
     low, high = plan.endpoint.instances_min, plan.endpoint.instances_max
     path = ("endpoint", "routing", "strategy")
     if high < 2:
-        yield finding(
-            "WS051", "PREFIX_AWARE with one instance never applies; write instances.min: 2", path, "error"
-        )
+        yield finding("WS051", "PREFIX_AWARE with one instance never applies; write instances.min: 2", path, "error")
     elif low < 2:
         yield finding("WS051", "PREFIX_AWARE applies only while two instances run; instances.min is 1", path)
     for index, served in enumerate(plan.models):
         if served.component is None or served.copies_min >= 2:
             continue
-        message = f"component {served.component} has copies.min {served.copies_min}; with one copy there is nothing to choose"
-        severity = "error" if served.copies_max < 2 and len(plan.models) == 1 else None
-        yield finding("WS052", message, ("components", index, "copies", "min"), severity)
+        message = (
+            f"component {served.component} has copies.min {served.copies_min}; with one copy there is nothing to choose"
+        )
+        yield finding("WS052", message, ("components", index, "copies", "min"))
 
 
 def check_threshold(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
@@ -51,7 +51,9 @@ def check_threshold(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     weakest = min(plan.models, key=lambda one: one.max_num_seqs)
     if threshold > weakest.max_num_seqs:
         who = weakest.component or "the model"
-        message = f"concurrency_threshold is {threshold}; {who} runs {weakest.max_num_seqs} requests at once, the rest queue"
+        message = (
+            f"concurrency_threshold is {threshold}; {who} runs {weakest.max_num_seqs} requests at once, the rest queue"
+        )
         yield finding("WS053", message, ("endpoint", "routing", "concurrency_threshold"))
 
 
@@ -80,7 +82,9 @@ def check_data_parallel(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         options = engine_of(spec, served).options
         for name in DATA_PARALLEL:
             if options.get(name, 1) != 1:
-                message = f"{name} is {options[name]}: a request that finds its copy may still meet the wrong rank's cache"
+                message = (
+                    f"{name} is {options[name]}: a request that finds its copy may still meet the wrong rank's cache"
+                )
                 yield finding("WS056", message, (*served.path, "engine", "options", name))
 
 
@@ -88,7 +92,9 @@ def check_adapters_with_prefix(spec: DeploymentSpec, plan: Plan) -> Iterator[Fin
     """WS057."""
     del spec
     if plan.routing_strategy == "PREFIX_AWARE" and any(one.adapters for one in plan.models):
-        message = "adapters run on the copies of their base; whether their requests are routed by prefix is not documented"
+        message = (
+            "adapters run on the copies of their base; whether their requests are routed by prefix is not documented"
+        )
         yield finding("WS057", message, ("endpoint", "routing"))
 
 

@@ -24,19 +24,13 @@ def check_sessions(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         )
     for served in plan.models:
         if served.server == "sglang":
-            yield finding(
-                "WS061", "the stock sglang image does not know sessions: every open would fail", path
-            )
+            yield finding("WS061", "the stock sglang image does not know sessions: every open would fail", path)
         elif not served.server_image.supports_sessions:
-            yield finding(
-                "WS064", f"{served.server} {served.server_image.version} does not know sessions", path
-            )
+            yield finding("WS064", f"{served.server} {served.server_image.version} does not know sessions", path)
     if plan.endpoint.instances_max == 1:
         yield finding("WS063", "one instance: a session has nothing to choose from", path)
     elif plan.routing_strategy == "PREFIX_AWARE":
-        yield finding(
-            "WS065", "requests without a session follow PREFIX_AWARE, those with one the session", path
-        )
+        yield finding("WS065", "requests without a session follow PREFIX_AWARE, those with one the session", path)
 
 
 def check_scale_in(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
@@ -47,9 +41,7 @@ def check_scale_in(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     shrinks = plan.endpoint.instances_max > plan.endpoint.instances_min
     shrinks = shrinks or any(one.copies_max > one.copies_min for one in plan.models)
     if shrinks:
-        message = (
-            f"sessions live {format_seconds(ttl)}, and scale-in may remove their copy at any time before"
-        )
+        message = f"sessions live {format_seconds(ttl)}, and scale-in may remove their copy at any time before"
         yield finding("WS062", message, ("endpoint", "sessions"))
 
 
@@ -60,9 +52,7 @@ def check_server_processes(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding
     for served in plan.models:
         count = engine_of(spec, served).options.get("api_server_count", 1)
         if count != 1:
-            message = (
-                f"api_server_count is {count}; each process has its own session table, so sessions get lost"
-            )
+            message = f"api_server_count is {count}; each process has its own session table, so sessions get lost"
             yield finding("WS066", message, (*served.path, "engine", "options", "api_server_count"))
 
 

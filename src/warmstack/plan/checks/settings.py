@@ -30,9 +30,7 @@ def check_environment(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
                 yield finding("WS086", message, path)
         size = sum(len(key.encode()) + len(value.encode()) for key, value in entries.items())
         if size > MOST_BYTES:
-            yield finding(
-                "WS086", f"the environment has {size:,} bytes; SageMaker accepts {MOST_BYTES:,}", path
-            )
+            yield finding("WS086", f"the environment has {size:,} bytes; SageMaker accepts {MOST_BYTES:,}", path)
 
 
 def check_draft(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
@@ -50,10 +48,14 @@ def check_draft(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         place = (*path, "draft")
         inside = draft.endswith("/")
         if "://" in draft or draft.startswith("/") or ".." in draft.split("/"):
-            message = f"draft is {draft!r}; only the weights prefix is mounted, so it must be a folder inside it or a hub id"
+            message = (
+                f"draft is {draft!r}; only the weights prefix is mounted, so it must be a folder inside it or a hub id"
+            )
             yield finding("WS088", message, place)
         elif inside and model_of(spec, served).weights.s3 is None:
-            message = f"draft is the folder {draft!r}, but the weights come from the hub, which has no prefix to look in"
+            message = (
+                f"draft is the folder {draft!r}, but the weights come from the hub, which has no prefix to look in"
+            )
             yield finding("WS088", message, place)
         elif not inside and draft.count("/") != 1:
             message = f"draft is {draft!r}; a folder inside the weights prefix ends with '/', a hub id is owner/name"
@@ -64,13 +66,13 @@ def check_updates(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS070 and WS071."""
     if not spec.components:
         return
-    message = "an edit of routing, AMI, metrics or instances replaces the endpoint configuration under running components"
+    message = (
+        "an edit of routing, AMI, metrics or instances replaces the endpoint configuration under running components"
+    )
     yield finding("WS070", message, ("components",))
     for served in plan.models:
         if served.copies_max > served.copies_min:
-            message = (
-                f"an update of component {served.component} may start again from {served.copies_min} copies"
-            )
+            message = f"an update of component {served.component} may start again from {served.copies_min} copies"
             yield finding("WS071", message, (*served.path, "copies"))
 
 

@@ -21,14 +21,8 @@ def check_hub(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             if hub is not None:
                 message = f"{model.id} comes from the hub, which network_isolation cuts off"
                 yield finding("WS100", message, path)
-            if (
-                speculative is not None
-                and speculative.draft is not None
-                and not speculative.draft.endswith("/")
-            ):
-                message = (
-                    f"the draft {speculative.draft} comes from the hub, which network_isolation cuts off"
-                )
+            if speculative is not None and speculative.draft is not None and not speculative.draft.endswith("/"):
+                message = f"the draft {speculative.draft} comes from the hub, which network_isolation cuts off"
                 yield finding("WS100", message, (*served.path, "engine", "speculative", "draft"))
         if hub is None:
             continue
