@@ -18,7 +18,23 @@ def spec_schema() -> str:
     return schema_text()
 
 
+def reference(name: str) -> Callable[[], str]:
+    """Return the function that makes one page of the reference; it is imported when it is called."""
+
+    def generate() -> str:
+        from warmstack.cli import reference as pages
+
+        return str(getattr(pages, name)())
+
+    return generate
+
+
 GENERATED: dict[str, Callable[[], str]] = {
+    "docs/reference/catalog.md": reference("catalog_page"),
+    "docs/reference/checks.md": reference("checks_page"),
+    "docs/reference/cli.md": reference("commands_page"),
+    "docs/reference/plan-json.md": reference("plan_document_page"),
+    "docs/reference/spec.md": reference("spec_page"),
     "schemas/deployment.schema.json": spec_schema,
 }
 
@@ -36,9 +52,7 @@ def current_text(path: Path) -> str | None:
 def main() -> int:
     """Write the files, or compare them; return the exit status."""
     parser = argparse.ArgumentParser(prog="docs", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit 1 when a file is out of date"
-    )
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file is out of date")
     check = parser.parse_args().check
     stale = stale_files()
     for name in stale:

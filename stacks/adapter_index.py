@@ -12,9 +12,7 @@ from warmstack.plan import EndpointPlan, ServedModel
 class AdapterIndex(Construct):
     """SSM parameters with the adapters' names in the spec; the physical names follow from the rule."""
 
-    def __init__(
-        self, scope: Construct, construct_id: str, *, served: ServedModel, endpoint: EndpointPlan
-    ) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, served: ServedModel, endpoint: EndpointPlan) -> None:
         super().__init__(scope, construct_id)
         for part, names in enumerate(adapter_lists([one.name for one in served.adapters])):
             ssm.CfnParameter(

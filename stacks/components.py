@@ -30,6 +30,7 @@ class BaseComponent(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         self.served = served
+        self._endpoint = endpoint
         self.physical_name = str(served.physical_name)
         self.resource = _Component(
             self,
@@ -55,9 +56,15 @@ class BaseComponent(Construct):
             CopyScaling(self, "Scaling", served=served, component=self.resource)
 
     def grant_invoke(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Allow a principal to invoke this component through its endpoint."""
+        """Allow a principal to invoke this component through its endpoint, streaming included, and nothing else.
+
+        Both actions are authorized on the endpoint and on the component (Service Authorization Reference,
+        Amazon SageMaker, InvokeEndpoint: endpoint, inference-component).
+        """
         return iam.Grant.add_to_principal(
-            grantee=grantee, actions=["sagemaker:InvokeEndpoint"], resource_arns=[self.resource.ref]
+            grantee=grantee,
+            actions=["sagemaker:InvokeEndpoint", "sagemaker:InvokeEndpointWithResponseStream"],
+            resource_arns=[self._endpoint.resource.ref, self.resource.ref],
         )
 
 
@@ -84,9 +91,7 @@ class AdapterComponent(Construct):
                 # The resource has no attribute with its own name, so the literal is needed, and the
                 # dependency below does what a reference would have done.
                 base_inference_component_name=base.physical_name,
-                container=_Component.InferenceComponentContainerSpecificationProperty(
-                    artifact_url=adapter.artifact
-                ),
+                container=_Component.InferenceComponentContainerSpecificationProperty(artifact_url=adapter.artifact),
             ),
         )
         self.resource.add_resource_dependency(base.resource)

@@ -32,9 +32,7 @@ class EndpointResource(Construct):
             "Config",
             production_variants=[_variant(plan, model)],
             execution_role_arn=role_arn if endpoint.uses_components else None,
-            enable_network_isolation=True
-            if endpoint.uses_components and endpoint.network_isolation
-            else None,
+            enable_network_isolation=True if endpoint.uses_components and endpoint.network_isolation else None,
             metrics_config=_metrics(endpoint),
         )
         self.resource = sagemaker.CfnEndpoint(
@@ -81,9 +79,7 @@ def _variant(plan: Plan, model: ModelResource | None) -> _Config.ProductionVaria
         managed_instance_scaling=scaling,
         inference_ami_version=endpoint.inference_ami_version,
         model_data_download_timeout_in_seconds=None if own is None else own.download_timeout_seconds,
-        container_startup_health_check_timeout_in_seconds=None
-        if own is None
-        else own.startup_timeout_seconds,
+        container_startup_health_check_timeout_in_seconds=None if own is None else own.startup_timeout_seconds,
     )
 
 
@@ -94,9 +90,7 @@ def _routing(endpoint: EndpointPlan) -> _Config.RoutingConfigProperty:
         prefix = _Config.PrefixAwareRoutingConfigProperty(
             prefix_length=routing.prefix_length, concurrency_threshold=routing.concurrency_threshold
         )
-    return _Config.RoutingConfigProperty(
-        routing_strategy=routing.strategy, prefix_aware_routing_config=prefix
-    )
+    return _Config.RoutingConfigProperty(routing_strategy=routing.strategy, prefix_aware_routing_config=prefix)
 
 
 def _metrics(endpoint: EndpointPlan) -> _Config.MetricsConfigProperty | None:

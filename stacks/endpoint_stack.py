@@ -41,9 +41,7 @@ class EndpointStack(Stack):
             )
             for served in plan.models
         }
-        self.endpoint = EndpointResource(
-            self, "Endpoint", plan=plan, model=models.get(None), role_arn=self.role.arn
-        )
+        self.endpoint = EndpointResource(self, "Endpoint", plan=plan, model=models.get(None), role_arn=self.role.arn)
         self.components: dict[str, BaseComponent] = {}
         for served in plan.models:
             if served.component is not None:
@@ -72,9 +70,7 @@ class EndpointStack(Stack):
         self.components[name] = base
         adapters = Construct(base, "Adapters")
         for adapter in served.adapters:
-            AdapterComponent(
-                adapters, adapter.name, adapter=adapter, base=base, endpoint=self.endpoint, role=self.role
-            )
+            AdapterComponent(adapters, adapter.name, adapter=adapter, base=base, endpoint=self.endpoint, role=self.role)
         AdapterIndex(base, "AdapterIndex", served=served, endpoint=self.plan.endpoint)
 
     def _outputs(self) -> None:

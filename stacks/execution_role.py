@@ -59,8 +59,7 @@ class ExecutionRole(Construct):
 
 def _statement(one: Permission, registry: Registry) -> iam.PolicyStatement:
     conditions = {
-        operator: {key: list(values) for key, values in keys.items()}
-        for operator, keys in one.condition.items()
+        operator: {key: list(values) for key, values in keys.items()} for operator, keys in one.condition.items()
     }
     return iam.PolicyStatement(
         sid=one.sid,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,9 @@ os.environ.setdefault("CDK_VALIDATION", "false")
 os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
 
 ROOT = Path(__file__).parents[1]
+
+# The CDK CLI hands the context of cdk.json to the app this way; its feature flags change templates.
+os.environ["CDK_CONTEXT_JSON"] = json.dumps(json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"])
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -11,6 +12,10 @@ def main() -> None:
     from warmstack.cli.app import app
     from warmstack.errors import WarmstackError
 
+    for stream in (sys.stdout, sys.stderr):
+        # Guard: a terminal without UTF-8 shows escapes instead of ending the command.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except WarmstackError as error:

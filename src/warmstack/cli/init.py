@@ -50,7 +50,11 @@ def write_spec(name: str, server: str, model: str, instance_type: str, folder: P
         instance_type=instance_type,
     )
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if not folder.is_dir():
+            folder.mkdir(parents=True)
+    except OSError as error:
+        raise OutputError(f"the folder {folder.as_posix()} cannot be made: {error.strerror}") from error
+    try:
         with path.open("w" if force else "x", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
     except FileExistsError:

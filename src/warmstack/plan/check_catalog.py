@@ -203,8 +203,8 @@ CHECKS: Mapping[str, Check] = _table(
     (
         "WS031",
         "error",
-        "Pipeline parallelism is not planned.",
-        "Remove the option; use tensor parallelism inside one instance.",
+        "The options ask for more GPUs than a copy has, or for pipeline parallelism.",
+        "Lower the option: a copy has tensor_parallel_degree x data_parallel_size GPUs and no pipeline.",
         "DJL Serving's vLLM handler demands 1; the plan counts one GPU group per copy",
     ),
     (
@@ -270,6 +270,13 @@ CHECKS: Mapping[str, Check] = _table(
         "The image does not pin its LMCache version.",
         "After an image upgrade, look for LMCache's hit log lines before relying on the tiers.",
         "requirements of the container images name LMCache without a version, or are not known",
+    ),
+    (
+        "WS046",
+        "error",
+        "LMCache cannot hold the KV of a hybrid model, and the engine does not start.",
+        "Remove cache.tiers and cache.lmcache.auto_config, or serve a model with attention layers only.",
+        "vLLM 0.32: LMCacheConnectorV1 switches the hybrid cache manager off, which hybrid models need",
     ),
     # Routing
     (
@@ -392,6 +399,13 @@ CHECKS: Mapping[str, Check] = _table(
         "The template's copy count competes with target tracking.",
         "Expect an update of the component to start again from copies.min.",
         "CloudFormation: RuntimeConfig.CopyCount is write-only, so drift is not seen",
+    ),
+    (
+        "WS072",
+        "note",
+        "An update of a component has no room for the copy it adds first.",
+        "Raise endpoint.instances.max by one, or expect updates to wait while copies are at their maximum.",
+        "DG, inference component rolling updates: copies are added before old ones go",
     ),
     # Engine settings
     (

@@ -12,6 +12,7 @@ Rules, each from the sources of the containers:
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -46,6 +47,9 @@ def render_environment(
         key = PREFIXES[image.server] + name.upper()
         if value is False:
             problem = _write_false(image, flags, name, entries)
+        elif isinstance(value, tuple) and name in flags.flags and flags.flags[name].repeated:
+            problem = _list_problem(image, name)
+            entries[key] = value_text(value)
         else:
             text = value_text(value)
             problem = _unharmed(image, name, text)
@@ -72,7 +76,7 @@ def _write_false(image: ServerImage, flags: FlagTable, name: str, entries: dict[
             return Unwritable(
                 setting=name,
                 check="WS084",
-                message=f"{name} is false, which {image.version} drops without a word; LMI 26 is the first that does not",
+                message=f"{name} is false, which {image.version} drops without a word; LMI 26 does not",
             )
         entries[f"OPTION_{name.upper()}"] = "false"
         return None
@@ -81,6 +85,16 @@ def _write_false(image: ServerImage, flags: FlagTable, name: str, entries: dict[
         entries[f"{PREFIXES[image.server]}NO_{name.upper()}"] = "true"
     # A flag without a --no- form is off when it is absent: leaving it out is what false means.
     return None
+
+
+def _list_problem(image: ServerImage, name: str) -> Unwritable | None:
+    """Only vLLM images from 0.27.1 on spread a JSON list over the flag's values; the others pass one token."""
+    known = image.engine_version or "0"
+    spreads = tuple(int(part) for part in re.findall(r"[0-9]+", known)[:3]) >= (0, 27, 1)
+    if image.server == "vllm" and spreads:
+        return None
+    message = f"{name} is a list, which {image.server} {image.version} would pass on as one value"
+    return Unwritable(setting=name, check="WS085", message=message)
 
 
 def _unharmed(image: ServerImage, name: str, text: str) -> Unwritable | None:

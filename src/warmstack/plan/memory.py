@@ -45,6 +45,8 @@ class Load:
         gpu_memory_utilization: the engine's share of a GPU.
         extra_bytes: draft model and adapters on the GPUs, for the whole copy.
         outside_share: whether activations are taken from beyond the share (SGLang's mem_fraction_static).
+        windows_grow: whether windowed layers keep every token. LMCache's connector makes vLLM switch its hybrid
+            cache manager off (vLLM 0.32 ``config/vllm.py``), and then all layers are kept alike.
     """
 
     shape: ModelShape
@@ -54,6 +56,7 @@ class Load:
     gpu_memory_utilization: float
     extra_bytes: int
     outside_share: bool
+    windows_grow: bool
 
 
 def fit(load: Load, instance: InstanceType, degree: int, max_model_len: int | None) -> GpuMemoryPlan:
@@ -68,7 +71,7 @@ def fit(load: Load, instance: InstanceType, degree: int, max_model_len: int | No
     available = instance.gpu_memory_bytes * (1 - DRIVER_SHARE) * load.gpu_memory_utilization
     overhead = overhead_bytes(load.shape, degree, inside=not load.outside_share)
     rest = int(available - (load.weight_bytes + load.extra_bytes) / degree - overhead)
-    per_gpu = kv_bytes_per_token_per_gpu(load.shape, degree, load.kv_dtype_bytes)
+    per_gpu = kv_bytes_per_token_per_gpu(load.shape, degree, load.kv_dtype_bytes, windows_grow=load.windows_grow)
     left = max(0, rest - fixed_sequence_bytes(load, degree))
     tokens = left // per_gpu if per_gpu else 0
     return GpuMemoryPlan(
@@ -103,9 +106,11 @@ def fixed_sequence_bytes(load: Load, degree: int) -> int:
 
     Counted for 16 sequences: hybrid models reserve them as slots, so this is a floor, not a maximum.
     """
-    window = sliding_window_bytes_per_sequence(
-        load.shape, kv_dtype_bytes=load.kv_dtype_bytes, tensor_parallel_degree=degree
-    )
+    window = 0
+    if not load.windows_grow:
+        window = sliding_window_bytes_per_sequence(
+            load.shape, kv_dtype_bytes=load.kv_dtype_bytes, tensor_parallel_degree=degree
+        )
     state = linear_state_bytes_per_sequence(load.shape, tensor_parallel_degree=degree) or 0
     return 16 * (window + state)
 

@@ -61,6 +61,10 @@ CANONICAL: Mapping[str, Mapping[str, str]] = {
 }
 
 
+# The names under which the servers ask for data parallel ranks inside one copy.
+DATA_PARALLEL = ("data_parallel_size", "data_parallel_size_local", "dp_size")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedOptions:
     """The options that stand, by canonical name, and what is wrong with the others."""
@@ -170,3 +174,13 @@ def number(settings: Mapping[str, Setting], name: str) -> float | None:
     """Return a setting as a number, or None where it is absent or a word."""
     value = settings.get(name)
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def data_parallel_ranks(settings: Mapping[str, Any]) -> int:
+    """Return the data parallel ranks inside one copy that the options ask for; 1 without."""
+    ranks = 1
+    for name in DATA_PARALLEL:
+        value = settings.get(name)
+        if isinstance(value, int) and not isinstance(value, bool) and value > ranks:
+            ranks = value
+    return ranks

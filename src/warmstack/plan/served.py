@@ -29,7 +29,7 @@ from warmstack.plan.model import (
     SpecPath,
 )
 from warmstack.plan.naming import physical_name
-from warmstack.plan.options import CheckedOptions, check_options, number, whole_number
+from warmstack.plan.options import CheckedOptions, check_options, data_parallel_ranks, number, whole_number
 from warmstack.plan.parallel import allows, degrees, largest, nearest, smallest_that_fits
 from warmstack.plan.parameters import parameter_count, weight_bytes
 from warmstack.plan.reasons import Choices, served_derived
@@ -137,7 +137,7 @@ def plan_served(request: Request) -> Served:
     settings = engine_settings(inputs)
     entries, unwritable = render_environment(request.image, request.catalog.flags[request.engine.server], settings)
     environment = dict(sorted((entries | extra_environment(inputs)).items()))
-    findings = [*options.findings, *split_findings]
+    findings = [*options.findings, *split_findings, *_typed_choices(request)]
     findings += [finding(one.check, one.message, _option_path(request, one.setting)) for one in unwritable]
     if times.wanted_download_seconds > times.download_seconds or times.wanted_startup_seconds > times.startup_seconds:
         wanted = max(times.wanted_download_seconds, times.wanted_startup_seconds)
@@ -197,6 +197,12 @@ def plan_served(request: Request) -> Served:
     return Served(model=model, derived=derived, findings=tuple(findings))
 
 
+def uses_lmcache(engine: EngineSpec, cache: CacheSpec) -> bool:
+    """Return whether the engine runs with LMCache's connector."""
+    tiers = cache.tiers.cpu.kind != "none" or cache.tiers.disk.size.kind != "none"
+    return engine.server != "sglang" and (tiers or cache.lmcache.auto_config)
+
+
 def _load(request: Request, options: CheckedOptions) -> Load:
     weights = weight_bytes(
         request.shape, dtype=_none_if_auto(request.model.dtype), quantization=request.model.quantization
@@ -219,6 +225,7 @@ def _load(request: Request, options: CheckedOptions) -> Load:
         gpu_memory_utilization=number(options.settings, share_name) or default,
         extra_bytes=extra,
         outside_share=request.engine.server == "sglang",
+        windows_grow=uses_lmcache(request.engine, request.cache),
     )
 
 
@@ -228,7 +235,7 @@ def _none_if_auto(dtype: str) -> str | None:
 
 def _split(request: Request, load: Load) -> tuple[_Split, list[Finding]]:
     """Choose the tensor parallel degree and the GPUs of a copy."""
-    gpus = request.instance.gpu_count
+    gpus = max(1, request.instance.gpu_count // data_parallel_ranks(request.engine.options))
     wanted = request.engine.tensor_parallel_degree
     place = (*request.path, "engine", "tensor_parallel_degree")
     accelerators = request.component.accelerators if request.component is not None else None
@@ -249,13 +256,14 @@ def _split(request: Request, load: Load) -> tuple[_Split, list[Finding]]:
         reason = (
             f"the largest divisor of {request.shape.num_attention_heads} heads on {gpus} GPUs: one engine uses them all"
         )
-        split = _Split(degree=degree, accelerators=gpus, reason=reason, given=False)
+        split = _Split(degree=degree, accelerators=request.instance.gpu_count, reason=reason, given=False)
     else:
         degree, reason = _smallest(request, load)
         split = _Split(degree=degree, accelerators=degree, reason=reason, given=False)
-    if split.accelerators > gpus:
+    most = request.instance.gpu_count
+    if split.accelerators > most:
         what = "accelerators" if accelerators is not None else "tensor_parallel_degree"
-        message = f"{what} is {split.accelerators}; {request.instance.name} has {gpus} GPU{'s' if gpus > 1 else ''}"
+        message = f"{what} is {split.accelerators}; {request.instance.name} has {most} GPU{'s' if most > 1 else ''}"
         findings.append(finding("WS028", message, place))
     if accelerators is not None and split.degree != accelerators:
         message = f"tensor_parallel_degree is {split.degree} and accelerators is {accelerators}; they must be equal"
@@ -306,6 +314,21 @@ def _target(request: Request, sequences: int) -> int | None:
     if component is None or _copies_max(request) == component.copies.min:
         return None
     return component.copies.target_concurrency or -(-sequences // 2)
+
+
+def _typed_choices(request: Request) -> list[Finding]:
+    """Check the typed fields that a server has choices for against its own list."""
+    flags = request.catalog.flags[request.engine.server].flags
+    found: list[Finding] = []
+    for field, name, value in (
+        ("quantization", NAMES[request.engine.server]["quantization"], request.model.quantization),
+        ("dtype", "dtype", request.model.dtype),
+    ):
+        flag = flags.get(name)
+        if value is not None and flag is not None and flag.choices and value not in flag.choices:
+            message = f"{field} is {value}; {request.engine.server} accepts {', '.join(flag.choices)}"
+            found.append(finding("WS083", message, (*request.path, "model", field)))
+    return found
 
 
 def _option_path(request: Request, setting: str) -> SpecPath:

@@ -261,7 +261,7 @@ class DeploymentSpec(SpecModel):
     image: ImageSpec = ImageSpec()
     """The container image."""
     cache: CacheSpec = CacheSpec()
-    """The KV cache beyond the GPU."""
+    """Tiers of the KV cache below the GPU."""
     endpoint: EndpointSpec
     """The endpoint and its instances."""
     components: tuple[ComponentSpec, ...] = ()

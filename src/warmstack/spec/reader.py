@@ -138,8 +138,9 @@ class _Builder:
     def _node(self, event: yaml.NodeEvent) -> bool:
         if event.anchor is not None:
             self._refuse(event, f"anchor '&{event.anchor}': anchors are not part of the language", _SHARE)
-        if event.tag is not None:
-            self._refuse(event, f"tag '{event.tag}': tags are not part of the language", "write the plain value")
+        tag = getattr(event, "tag", None)
+        if tag is not None:
+            self._refuse(event, f"tag '{tag}': tags are not part of the language", "write the plain value")
         if isinstance(event, yaml.ScalarEvent):
             self._scalar(event)
             return True
@@ -244,7 +245,9 @@ class _Builder:
 
     def _mark(self, event: yaml.Event, one: bool = False) -> Mark:
         start, end = event.start_mark, event.end_mark
-        assert start is not None and end is not None  # the parser marks every event it reads from a text
+        # The parser marks every event that it reads from a text.
+        assert start is not None
+        assert end is not None
         length = end.column - start.column if end.line == start.line and not one else 1
         return Mark(file=self.file, line=start.line + 1, column=start.column + 1, length=max(1, length))
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from warmstack.plan.checks.parts import cache_of, engine_of
 from warmstack.plan.findings import finding
-from warmstack.plan.kv import kv_bytes_per_token_per_gpu
 from warmstack.plan.model import Finding, Plan, TierPlan
+from warmstack.plan.served import uses_lmcache
 from warmstack.spec import DeploymentSpec
 from warmstack.units import GIB
 
@@ -86,7 +86,7 @@ def check_direct_io(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         cache = cache_of(spec, served)
         if not cache.tiers.disk.direct_io or _of_kind(served.host.tiers, "disk") is None:
             continue
-        per_token = kv_bytes_per_token_per_gpu(served.shape, served.memory.tensor_parallel_degree, 2)
+        per_token = served.memory.kv_bytes_per_token // served.memory.tensor_parallel_degree
         chunk = cache.lmcache.chunk_size * per_token
         if chunk % BLOCK_BYTES:
             step = BLOCK_BYTES // math.gcd(BLOCK_BYTES, per_token)
@@ -105,8 +105,24 @@ def check_lmcache_version(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]
             yield finding("WS045", message, (*served.path, "cache"))
 
 
+def check_hybrid_models(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS046."""
+    for served in plan.models:
+        hybrid = served.shape.linear_attention is not None or served.shape.mamba is not None
+        if hybrid and uses_lmcache(engine_of(spec, served), cache_of(spec, served)):
+            message = f"{served.model_id} mixes attention with other layers, and LMCache's connector cannot hold those"
+            yield finding("WS046", message, (*served.path, "cache"))
+
+
 def _of_kind(tiers: tuple[TierPlan, ...], kind: str) -> TierPlan | None:
     return next((one for one in tiers if one.kind == kind), None)
 
 
-CHECKS = (check_cpu_tier, check_disk_tier, check_auto_config, check_direct_io, check_lmcache_version)
+CHECKS = (
+    check_cpu_tier,
+    check_disk_tier,
+    check_auto_config,
+    check_direct_io,
+    check_lmcache_version,
+    check_hybrid_models,
+)

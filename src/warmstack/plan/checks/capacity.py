@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from warmstack.plan.checks.parts import cache_of, engine_of, model_of
 from warmstack.plan.findings import finding
 from warmstack.plan.model import Finding, Plan, ServedModel
+from warmstack.plan.options import data_parallel_ranks
 from warmstack.plan.parallel import largest
 from warmstack.spec import DeploymentSpec
 from warmstack.units import GIB
@@ -64,7 +65,8 @@ def check_idle_gpus(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     gpus = plan.endpoint.instance.gpu_count
     for served in plan.models:
         degree = served.memory.tensor_parallel_degree
-        if served.component is not None or degree >= gpus:
+        used = degree * data_parallel_ranks(engine_of(spec, served).options)
+        if served.component is not None or used >= gpus:
             continue
         path = (*served.path, "engine", "tensor_parallel_degree")
         most = largest(served.shape, gpus)
@@ -72,7 +74,7 @@ def check_idle_gpus(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         what = (
             "LMI would start several workers, each with its own cache" if served.server == "lmi" else "they stay idle"
         )
-        idle = f"tensor_parallel_degree {degree} leaves {gpus - degree} of {gpus} GPUs over: {what}"
+        idle = f"tensor_parallel_degree {degree} leaves {gpus - used} of {gpus} GPUs over: {what}"
         if degree < most and (spec.endpoint.sessions is not None or auto):
             reason = (
                 "sessions need one worker"
@@ -140,10 +142,16 @@ def check_parallelism(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS031."""
     for served in plan.models:
         options = engine_of(spec, served).options
+        path = (*served.path, "engine", "options")
         for name in ("pipeline_parallel_size", "pipeline_parallel_degree", "pp_size"):
             if options.get(name, 1) != 1:
                 message = f"{name} is {options[name]}; the plan counts one group of GPUs a copy"
-                yield finding("WS031", message, (*served.path, "engine", "options", name))
+                yield finding("WS031", message, (*path, name))
+        ranks, degree = data_parallel_ranks(options), served.memory.tensor_parallel_degree
+        has = served.accelerators if served.component is not None else plan.endpoint.instance.gpu_count
+        if ranks * degree > has:
+            message = f"{ranks} data parallel ranks of {degree} GPUs take {ranks * degree}; a copy has {has}"
+            yield finding("WS031", message, path)
 
 
 def check_variant_scaling(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:

@@ -32,7 +32,15 @@ def check_build(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
 
 def check_registry(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS006."""
-    if spec.target is None or spec.image.base is not None:
+    if spec.target is None:
+        return
+    if spec.image.base is not None:
+        region = spec.image.base.split(".")[3]
+        if region != spec.target.region:
+            message = (
+                f"image.base is in {region}; SageMaker pulls only from the endpoint's own Region, {spec.target.region}"
+            )
+            yield finding("WS006", message, ("image", "base"))
         return
     for served in plan.models:
         if spec.target.region not in served.server_image.registries:

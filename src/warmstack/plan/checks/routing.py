@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from warmstack.plan.checks.parts import engine_of
 from warmstack.plan.findings import finding
 from warmstack.plan.model import Finding, Plan
+from warmstack.plan.options import DATA_PARALLEL
 from warmstack.spec import DeploymentSpec
-
-DATA_PARALLEL = ("data_parallel_size", "data_parallel_size_local", "dp_size")
 
 
 def check_prefix_settings(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:

@@ -76,6 +76,18 @@ def check_updates(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             yield finding("WS071", message, (*served.path, "copies"))
 
 
+def check_update_room(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS072."""
+    if not spec.components:
+        return
+    gpus = plan.endpoint.instance.gpu_count * plan.endpoint.instances_max
+    used = sum(one.copies_max * one.accelerators for one in plan.models)
+    most = max(one.accelerators for one in plan.models)
+    if used <= gpus < used + most:
+        message = f"all copies take {used} of {gpus} GPUs at instances.max; an update that adds one of {most} has no room"
+        yield finding("WS072", message, ("endpoint", "instances"))
+
+
 def check_flag_snapshot(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS087."""
     for served in plan.models:
@@ -86,4 +98,4 @@ def check_flag_snapshot(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             yield finding("WS087", message, (*served.path, "engine", "options"))
 
 
-CHECKS = (check_environment, check_draft, check_updates, check_flag_snapshot)
+CHECKS = (check_environment, check_draft, check_updates, check_update_room, check_flag_snapshot)
