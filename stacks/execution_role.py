@@ -64,7 +64,8 @@ def _statement(one: Permission, registry: Registry) -> iam.PolicyStatement:
     return iam.PolicyStatement(
         sid=one.sid,
         actions=list(one.actions),
-        resources=[registry.resolve(resource) for resource in one.resources],
+        # Sorted, so that the order of the components in the spec is not a change of the role.
+        resources=[registry.resolve(resource) for resource in sorted(one.resources)],
         conditions=conditions or None,
     )
 

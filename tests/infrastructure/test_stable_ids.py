@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from check_templates import validate_templates
 
+from check_templates import validate_templates
 from tests.infrastructure.synthesis import (
     EXAMPLES,
     ROOT,

@@ -6,7 +6,9 @@ other, then the language (pydantic), each pointing into the file that holds the 
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
@@ -89,7 +91,7 @@ class _Reading:
         self.diagnostics.append(Diagnostic(severity="error", message=message, mark=mark, hint=hint))
 
     def file(
-        self, path: FilePath, name: str, named_at: Mark | None = None, above: tuple[FilePath, ...] = ()
+        self, path: FilePath, name: str, named_at: Mark | None = None, above: tuple[str, ...] = ()
     ) -> MappingNode | None:
         """Return the tree of a file with what it extends merged below it, or None after an error."""
         mark = named_at or Mark(file=name, line=1, column=1)
@@ -109,33 +111,24 @@ class _Reading:
         self.partial = self.partial or base is None
         return own if base is None else _as_mapping(merge(base, own))
 
-    def _bytes(self, path: FilePath, name: str, mark: Mark, above: tuple[FilePath, ...]) -> bytes | None:
-        hint = None if above else "`warmstack init NAME` writes a first spec"
+    def _bytes(self, path: FilePath, name: str, mark: Mark, above: tuple[str, ...]) -> bytes | None:
         try:
-            if path.exists() and not path.is_file() and not path.is_dir():
-                self.error(f"{name} is not a regular file", mark)
-                return None
-            with path.open("rb") as stream:
-                # One byte more than is allowed tells "too large" without reading all of a huge file.
-                return stream.read(MAX_BYTES + 1)
+            return read_file(path)
         except FileNotFoundError:
-            self.error(f"there is no file {name}", mark, hint)
-        except IsADirectoryError:
-            self.error(f"{name} is a folder; name the spec file in it", mark)
+            self.error(f"there is no file {name}", mark, None if above else "`warmstack init NAME` writes a first spec")
         except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            self.error(f"{name} cannot be read: {reason}", mark)
+            self.error(f"{name} cannot be read: {_reason(error)}", mark)
         return None
 
-    def _base(self, entry: Entry, path: FilePath, name: str, above: tuple[FilePath, ...]) -> MappingNode | None:
+    def _base(self, entry: Entry, path: FilePath, name: str, above: tuple[str, ...]) -> MappingNode | None:
         node = entry.node
         if not isinstance(node, ScalarNode) or not isinstance(node.value, str) or not node.value:
             self.error("extends must be the path of one spec file, relative to this one", node.mark)
             return None
-        chain = (*above, path.resolve())
+        chain = (*above, _identity(path))
         base_path = path.parent / node.value
-        if base_path.resolve() in chain:
-            names = " → ".join(one.name for one in (*chain, base_path.resolve()))
+        if _identity(base_path) in chain:
+            names = " → ".join(FilePath(one).name for one in (*chain, _identity(base_path)))
             self.error(f"extends comes back to a file that it started from: {names}", node.mark)
             return None
         if len(chain) >= MAX_EXTENDS:
@@ -143,6 +136,33 @@ class _Reading:
             return None
         base_name = (FilePath(name).parent / node.value).as_posix()
         return self.file(base_path, base_name, node.mark, chain)
+
+
+def read_file(path: FilePath) -> bytes:
+    """Return a regular file's bytes, at most one more than a spec may have: enough to tell that it is too large.
+
+    Raises:
+        OSError: it cannot be read, or is a folder, a pipe or a device (a pipe would be waited for).
+        ValueError: the path has a character that no path can have.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "it is a folder")
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    with path.open("rb") as stream:
+        return stream.read(MAX_BYTES + 1)
+
+
+def _reason(error: Exception) -> str:
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
+def _identity(path: FilePath) -> str:
+    """Return what tells one file from another; a path that cannot be resolved stands for itself."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return str(path)
 
 
 def _as_mapping(node: Node) -> MappingNode:
@@ -229,8 +249,7 @@ def _read_config(node: ScalarNode, model_id: Node | None, label: str, reading: _
     path = FilePath(node.mark.file).parent / written
     name = model_id.text if isinstance(model_id, ScalarNode) else written
     try:
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+        data = read_file(path)
         if len(data) > MAX_BYTES:
             raise CatalogError("it is larger than 1 MiB")
         config = json.loads(data.decode("utf-8-sig"))
@@ -238,6 +257,5 @@ def _read_config(node: ScalarNode, model_id: Node | None, label: str, reading: _
             raise CatalogError("it holds no JSON object")
         return shape_from_config(config, model_id=name, source=written)
     except (OSError, ValueError, RecursionError, CatalogError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        reading.error(f"{label}.config: {path.as_posix()} cannot be used: {reason}", node.mark)
+        reading.error(f"{label}.config: {path.as_posix()} cannot be used: {_reason(error)}", node.mark)
         return None

@@ -256,10 +256,14 @@ def test_version(run: Runner) -> None:
 
 
 def test_no_traceback_reaches_a_user(root: Path) -> None:
-    code = "import warmstack.cli.validate as v\n" \
-        "def boom(*a, **k): raise RuntimeError('boom')\n" \
-        "v.validate_specs = boom\n" \
-        "from warmstack.cli import main\nmain()"  # fmt: skip
+    lines = (
+        "import warmstack.cli.validate as validate",
+        "def boom(*words, **options): raise RuntimeError('boom')",
+        "validate.validate_specs = boom",
+        "from warmstack.cli import main",
+        "main()",
+    )
+    code = "\n".join(lines)
     words = [sys.executable, "-c", code, "validate", "specs/sticky-chat.yaml"]
     done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 1

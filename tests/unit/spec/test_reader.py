@@ -132,9 +132,9 @@ def test_a_large_file_is_not_read_whole(tmp_path: Path) -> None:
 def test_absent_file_folder_and_device(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"there is no file .*none.yaml"):
         load_spec(tmp_path / "none.yaml")
-    with pytest.raises(SpecError, match="is a folder"):
+    with pytest.raises(SpecError, match="it is a folder"):
         load_spec(tmp_path)
-    with pytest.raises(SpecError, match="not a regular file"):
+    with pytest.raises(SpecError, match="it is not a regular file"):
         load_spec("/dev/null")
 
 

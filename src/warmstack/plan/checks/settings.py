@@ -84,7 +84,7 @@ def check_update_room(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     used = sum(one.copies_max * one.accelerators for one in plan.models)
     most = max(one.accelerators for one in plan.models)
     if used <= gpus < used + most:
-        message = f"all copies take {used} of {gpus} GPUs at instances.max; an update that adds one of {most} has no room"
+        message = f"all copies take {used} of {gpus} GPUs at instances.max; an update that adds {most} has no room"
         yield finding("WS072", message, ("endpoint", "instances"))
 
 

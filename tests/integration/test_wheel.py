@@ -1,0 +1,73 @@
+"""The wheel, in a virtual environment that has nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+UV = Path(sys.executable).parent / "uv"
+
+
+def run(*words: str | Path, cwd: Path) -> str:
+    """Run a command that must succeed; return what it printed."""
+    env = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH")}
+    done = subprocess.run(
+        [str(word) for word in words], cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    run(
+        UV,
+        "build",
+        "--wheel",
+        "--no-build-isolation",
+        "--python",
+        sys.executable,
+        "--out-dir",
+        folder,
+        root,
+        cwd=folder,
+    )
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+def test_the_wheel_holds_the_package_and_its_data(wheel: Path, root: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    source = root / "src"
+    wanted = {
+        path.relative_to(source).as_posix()
+        for path in (source / "warmstack").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert wanted <= names
+    assert "warmstack/py.typed" in names
+    assert any(name.startswith("warmstack/catalog/data/") for name in names)
+    assert not any(name.startswith(("tests/", "stacks/", "specs/")) for name in names)
+
+
+def test_the_installed_wheel_plans_a_shipped_spec(wheel: Path, root: Path, tmp_path: Path) -> None:
+    run(UV, "venv", "--python", sys.executable, tmp_path / "venv", cwd=tmp_path)
+    python = tmp_path / "venv" / "bin" / "python"
+    run(
+        UV, "pip", "install", "--python", python, "--constraint", root / "requirements" / "runtime.txt", wheel,
+        cwd=tmp_path,
+    )  # fmt: skip
+    (tmp_path / "spec.yaml").write_bytes((root / "specs" / "tiered-cache.yaml").read_bytes())
+    command = tmp_path / "venv" / "bin" / "warmstack"
+    out = run(command, "plan", "spec.yaml", cwd=tmp_path)
+    assert "tiered-prod" in out
+    assert "LMCACHE_MAX_LOCAL_CPU_SIZE=65" in out
+    installed = run(UV, "pip", "list", "--python", python, cwd=tmp_path)
+    assert "aws-cdk-lib" not in installed
+    assert "boto3" not in installed
