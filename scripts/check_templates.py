@@ -24,6 +24,9 @@ STRATEGY_PATH = ("RoutingConfig", "RoutingStrategy")
 # What cloudformation-validate says for information (create-only properties, advice on tags) is no problem.
 INFORMATION = "INFO"
 
+# The report holds the stacks' own warnings too, which are the plan's findings: `warmstack validate` is for them.
+NAG_PLUGIN = "AwsSolutions"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
@@ -140,6 +143,7 @@ def nag_problems(app: Any) -> list[Problem]:
             tool="cdk-nag", rule=found["ruleName"], where=place["constructPath"], message=found["description"]
         )
         for plugin in json.loads(report.read_text(encoding="utf-8"))["pluginReports"]
+        if plugin["pluginName"] == NAG_PLUGIN
         for found in plugin["violations"]
         for place in found["violatingConstructs"]
     ]

@@ -48,13 +48,14 @@ class ExecutionRole(Construct):
 
     def _acknowledge_wildcards(self, plan: Plan) -> None:
         """Give cdk-nag the reason of each wildcard, by the one resource it stands for."""
-        acknowledged: dict[str, str] = {}
+        reasons: dict[str, list[str]] = {}
         for one in plan.permissions:
             for resource in one.resources:
                 if "*" in resource:
-                    acknowledged[f"AwsSolutions-IAM5[Resource::{_as_reported(resource)}]"] = one.reason
-        for rule, reason in acknowledged.items():
-            Validations.of(self.role).acknowledge(Acknowledgment(id=rule, reason=reason))
+                    reasons.setdefault(f"AwsSolutions-IAM5[Resource::{_as_reported(resource)}]", []).append(one.reason)
+        for rule, given in reasons.items():
+            # Several statements may need the same wildcard: each has its own reason.
+            Validations.of(self.role).acknowledge(Acknowledgment(id=rule, reason="; ".join(given)))
 
 
 def _statement(one: Permission, registry: Registry) -> iam.PolicyStatement:

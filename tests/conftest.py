@@ -15,8 +15,9 @@ os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
 
 ROOT = Path(__file__).parents[1]
 
-# The CDK CLI hands the context of cdk.json to the app this way; its feature flags change templates.
-os.environ["CDK_CONTEXT_JSON"] = json.dumps(json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"])
+# The CDK CLI hands the app the context of cdk.json this way, and asks for path metadata; both change templates.
+_CONTEXT = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
+os.environ["CDK_CONTEXT_JSON"] = json.dumps(_CONTEXT | {"aws:cdk:enable-path-metadata": True})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -7,12 +7,12 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from cloud_assembly import CDK
 
+from cloud_assembly import CDK
 from tests.infrastructure.synthesis import EXAMPLES, ROOT, path_of, synthesized
 from warmstack.errors import WarmstackError
 
@@ -41,14 +41,9 @@ def _environment(context: Mapping[str, str] | None = None, **more: str) -> dict[
         "AWS_CONFIG_FILE": nowhere,
         "AWS_SHARED_CREDENTIALS_FILE": nowhere,
         "CDK_VALIDATION": "false",
-        "CDK_CONTEXT_JSON": json.dumps(_context() | dict(context or {})),
+        "CDK_CONTEXT_JSON": json.dumps(json.loads(os.environ["CDK_CONTEXT_JSON"]) | dict(context or {})),
         **more,
     }
-
-
-def _context() -> dict[str, object]:
-    context: dict[str, object] = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
-    return context
 
 
 def _app(output: Path, context: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -120,12 +115,12 @@ def test_without_specs_the_way_out_is_named(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.fixture(scope="module")
-def assembly(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `cdk synth` makes of cdk.json as it is."""
     folder = tmp_path_factory.mktemp("cdk")
     done = _run([str(CDK), "synth", "--quiet", "--output", str(folder)], _environment())
     assert done.returncode == 0, done.stdout + done.stderr
-    yield folder
+    return folder
 
 
 def test_cdk_synth_writes_what_these_tests_look_at(assembly: Path) -> None:

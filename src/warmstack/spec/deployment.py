@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from warmstack.spec.fields import NAME_RULE, Duration, ListItemName, S3Archive, SpecModel, described
+from warmstack.spec.fields import NAME_RULE, Duration, ListItemName, S3Archive, SpecModel, default, described
 from warmstack.spec.serving import CacheSpec, EngineSpec, ModelSpec
 
 RoutingStrategy = Literal["LEAST_OUTSTANDING_REQUESTS", "RANDOM", "PREFIX_AWARE", "KV_AWARE"]
@@ -152,15 +152,15 @@ class EndpointSpec(SpecModel):
         ),
     ]
     """The instance type (`warmstack catalog instances`)."""
-    instances: InstancesSpec = InstancesSpec()
+    instances: InstancesSpec = default(InstancesSpec)
     """How many instances. Default: one."""
-    routing: RoutingSpec = RoutingSpec()
+    routing: RoutingSpec = default(RoutingSpec)
     """How requests find an instance or copy."""
     sessions: SessionsSpec | None = None
     """Stateful sessions. Default: off."""
-    metrics: MetricsSpec = MetricsSpec()
+    metrics: MetricsSpec = default(MetricsSpec)
     """CloudWatch metrics."""
-    timeouts: TimeoutsSpec = TimeoutsSpec()
+    timeouts: TimeoutsSpec = default(TimeoutsSpec)
     """Start-up timeouts."""
     network_isolation: bool = False
     """No network access from the container: no hub, no Secrets Manager."""
@@ -213,15 +213,15 @@ class ComponentSpec(SpecModel):
     """The component's name."""
     accelerators: Annotated[int | None, Field(ge=1, le=72, examples=[4])] = None
     """GPUs a copy takes. Default: its tensor parallel degree."""
-    copies: CopiesSpec = CopiesSpec()
+    copies: CopiesSpec = default(CopiesSpec)
     """How many copies. Default: one."""
     adapters: tuple[AdapterSpec, ...] = ()
     """LoRA adapters on this component."""
     model: ModelSpec
     """Overrides the deployment's `model`, key by key."""
-    engine: EngineSpec = EngineSpec()
+    engine: EngineSpec = default(EngineSpec)
     """Overrides the deployment's `engine`, key by key."""
-    cache: CacheSpec = CacheSpec()
+    cache: CacheSpec = default(CacheSpec)
     """Overrides the deployment's `cache`, key by key."""
 
 
@@ -256,11 +256,11 @@ class DeploymentSpec(SpecModel):
     """Where to deploy. Default: environment-agnostic, wherever the CDK CLI's credentials point."""
     model: ModelSpec | None = None
     """The model to serve."""
-    engine: EngineSpec = EngineSpec()
+    engine: EngineSpec = default(EngineSpec)
     """The server and its settings."""
-    image: ImageSpec = ImageSpec()
+    image: ImageSpec = default(ImageSpec)
     """The container image."""
-    cache: CacheSpec = CacheSpec()
+    cache: CacheSpec = default(CacheSpec)
     """Tiers of the KV cache below the GPU."""
     endpoint: EndpointSpec
     """The endpoint and its instances."""

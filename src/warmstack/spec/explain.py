@@ -201,7 +201,7 @@ def _unknown_key(path: Path, root: MappingNode) -> Diagnostic:
 def _elsewhere(key: str, known: Sequence[str]) -> str | None:
     """Name the mapping where the key belongs, or else the keys that are known here."""
     homes = []
-    for prefix, model in _all_models(DeploymentSpec, ()):
+    for prefix, model in all_models(DeploymentSpec, without="components"):
         if key in model.model_fields:
             homes.append(".".join((*prefix, key)))
     if homes:
@@ -209,12 +209,15 @@ def _elsewhere(key: str, known: Sequence[str]) -> str | None:
     return f"known here: {', '.join(known)}" if known else None
 
 
-def _all_models(model: type[BaseModel], prefix: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], type[BaseModel]]]:
+def all_models(
+    model: type[BaseModel], prefix: tuple[str, ...] = (), *, without: str | None = None
+) -> Iterable[tuple[tuple[str, ...], type[BaseModel]]]:
+    """Yield every model of the language below one, with the keys that lead to it; ``without`` skips a key."""
     yield prefix, model
     for name, info in model.model_fields.items():
         inner = _inner_model(info.annotation)
-        if inner is not None and name != "components":
-            yield from _all_models(inner, (*prefix, name))
+        if inner is not None and name != without:
+            yield from all_models(inner, (*prefix, name), without=without)
 
 
 def _missing_key(path: Path, root: MappingNode) -> Diagnostic:

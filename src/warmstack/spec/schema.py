@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
+import textwrap
 from typing import Any
 
+from pydantic import BaseModel
+
 from warmstack.spec.deployment import RESERVED_KEYS, DeploymentSpec
+from warmstack.spec.explain import all_models
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 # With `extends` the base may hold these, so an editor must not demand them of every file.
@@ -22,8 +28,12 @@ def spec_schema() -> dict[str, Any]:
     disk = schema["$defs"]["TiersSpec"]["properties"]["disk"]
     short = schema["$defs"]["DiskTier"]["properties"]["size"]["anyOf"]
     disk["anyOf"] = [*short, {"$ref": disk.pop("$ref")}]
+    models = {model.__name__: model for _, model in all_models(DeploymentSpec)}
+    _describe(schema, DeploymentSpec)
     for name, definition in schema["$defs"].items():
         _tidy(definition)
+        if name in models:
+            _describe(definition, models[name])
         if name not in ("AdapterSpec", "ComponentSpec", "SpeculativeSpec"):
             definition.pop("required", None)
         elif name == "ComponentSpec":
@@ -54,3 +64,26 @@ def _tidy(definition: dict[str, Any]) -> None:
         if prop.get("default") is None or isinstance(prop["default"], dict | list):
             # Parsed values: what a user would write is in the description.
             prop.pop("default", None)
+
+
+def _describe(definition: dict[str, Any], model: type[BaseModel]) -> None:
+    """Give every property the string that stands below its field in the source."""
+    texts = field_texts(model)
+    for name, prop in definition["properties"].items():
+        prop["description"] = texts[name]
+
+
+def field_texts(model: type[BaseModel]) -> dict[str, str]:
+    """Return the string that stands below each field of a model in its source, on one line."""
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body
+    assert isinstance(tree, ast.ClassDef)
+    texts: dict[str, str] = {}
+    for field, text in zip(tree.body, tree.body[1:], strict=False):
+        if (
+            isinstance(field, ast.AnnAssign)
+            and isinstance(field.target, ast.Name)
+            and isinstance(text, ast.Expr)
+            and isinstance(text.value, ast.Constant)
+        ):
+            texts[field.target.id] = " ".join(str(text.value.value).split())
+    return texts

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from warmstack.spec.fields import S3Prefix, SecretArn, SpecModel, Tier, TierSize, described
+from warmstack.spec.fields import S3Prefix, SecretArn, SpecModel, Tier, TierSize, default, described
 
 Server = Literal["lmi", "vllm", "sglang"]
 
@@ -57,7 +57,7 @@ class ModelSpec(SpecModel):
     """The model's hub id. Its shape comes from the catalog (`warmstack catalog models`) or from `config`."""
     config: Annotated[str | None, Field(min_length=1, max_length=500, examples=["models/my-model/config.json"])] = None
     """A Hugging Face config.json to take the shape from, relative to the file this is written in."""
-    weights: Weights = Weights(hub=HubWeights())
+    weights: Weights = default(Weights, hub=HubWeights.model_construct())
     """Where the weights come from. Default: the hub, by `id`."""
     max_model_len: Annotated[
         int | None, Field(ge=1, le=16_777_216, examples=[32768], json_schema_extra=described(unit="tokens"))
@@ -135,7 +135,7 @@ class EngineSpec(SpecModel):
 class DiskTier(SpecModel):
     """The tier on the instance's NVMe."""
 
-    size: Tier = TierSize(kind="none")
+    size: Tier = default(TierSize, kind="none")
     """Of the NVMe left beside the weights, shared by copies and workers. Default: none."""
     direct_io: bool = False
     """Read and write past the page cache (O_DIRECT)."""
@@ -149,12 +149,12 @@ class DiskTier(SpecModel):
 class TiersSpec(SpecModel):
     """Where KV blocks go when they leave the GPU."""
 
-    cpu: Annotated[Tier, Field(examples=["60%", "400GiB", "auto", "none"])] = TierSize(kind="none")
+    cpu: Annotated[Tier, Field(examples=["60%", "400GiB", "auto", "none"])] = default(TierSize, kind="none")
     """RAM, all copies and workers of an instance together: auto, none, a share of what is left, or a size."""
     disk: Annotated[
         DiskTier,
         Field(examples=["2TiB", {"size": "2TiB", "direct_io": True}]),
-    ] = DiskTier()
+    ] = default(DiskTier)
     """NVMe: a size like `cpu`'s, or {size, direct_io}."""
 
 
@@ -170,7 +170,7 @@ class LmcacheSpec(SpecModel):
 class CacheSpec(SpecModel):
     """The KV cache beyond the GPU."""
 
-    tiers: TiersSpec = TiersSpec()
+    tiers: TiersSpec = default(TiersSpec)
     """Sizes of the tiers below the GPU. Default: none."""
-    lmcache: LmcacheSpec = LmcacheSpec()
+    lmcache: LmcacheSpec = default(LmcacheSpec)
     """Settings of LMCache, which holds the tiers on lmi and vllm."""
