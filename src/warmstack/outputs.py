@@ -80,9 +80,10 @@ def component_value(served: ServedModel) -> str:
 def _component(key: str, text: str) -> ComponentOutput:
     try:
         value = json.loads(text)
-        return ComponentOutput(
-            name=str(value["name"]), physical_name=str(value["physical_name"]), dialect=str(value["dialect"])
-        )
+        name, physical, dialect = (value[one] for one in ("name", "physical_name", "dialect"))
+        if not (isinstance(name, str) and isinstance(physical, str) and isinstance(dialect, str)):
+            raise TypeError("a field is no text")
+        return ComponentOutput(name=name, physical_name=physical, dialect=dialect)
     except (ValueError, KeyError, TypeError) as error:
         raise WarmstackError(f"output {key} is not a component of a Warmstack stack: {text[:80]!r}") from error
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from importlib import resources
+from pathlib import Path
 from typing import Any, cast
 
 from warmstack.errors import CatalogError
 
+_FOLDER = Path(__file__).with_name("data")
 
-def read_json(name: str) -> Mapping[str, Any]:
+
+def read_json(name: str, folder: Path = _FOLDER) -> Mapping[str, Any]:
     """Return the JSON object in ``data/<name>``.
 
     Raises:
         CatalogError: the file is missing, is not a JSON object, or names neither its source nor its date.
     """
     try:
-        text = (resources.files("warmstack.catalog") / "data" / name).read_text(encoding="utf-8")
+        text = (folder / name).read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise CatalogError(f"the catalog's data file {name} is not in this installation") from error
     document = json.loads(text)

@@ -123,14 +123,10 @@ def test_an_instance_is_found_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("text", ["[]", '{"as_of": "2026-01-01"}', '{"source": "somewhere"}'])
-def test_a_data_file_without_source_and_date_is_not_read(
-    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "facts.json").write_text(text, encoding="utf-8")
-    monkeypatch.setattr("warmstack.catalog._data.resources.files", lambda _package: tmp_path)
+def test_a_data_file_without_source_and_date_is_not_read(text: str, tmp_path: Path) -> None:
+    (tmp_path / "facts.json").write_text(text, encoding="utf-8")
     with pytest.raises(CatalogError, match=r"facts\.json states no source and as_of"):
-        read_json("facts.json")
+        read_json("facts.json", tmp_path)
 
 
 def test_a_data_file_that_was_not_installed_is_named() -> None:
