@@ -35,7 +35,7 @@ def main() -> int:
         ("The plans become CloudFormation templates", [str(BIN / "cdk"), "synth", "--quiet", "**"]),
         ("The stacks that `cdk deploy` can take", [str(BIN / "cdk"), "ls", "--app", str(ASSEMBLY)]),
     )
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
     started = time.monotonic()
     for title, command in steps:
         console.rule(f"[bold]{title}", align="left")
@@ -53,9 +53,10 @@ def main() -> int:
 
 def summary_table(assembly: Path) -> Table:
     """Return a table with one row a stack: endpoint, instances, and its resources counted by type."""
-    table = Table(show_lines=True)
-    for heading in ("stack", "endpoint", "instances", "resources"):
-        table.add_column(heading, overflow="fold")
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("stack", "endpoint", "instances"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("resources", overflow="fold")
     for name, path in stack_templates(assembly).items():
         resources = read_template(path).get("Resources", {}).values()
         endpoints = [endpoint_name(item) for item in resources if item["Type"] == "AWS::SageMaker::Endpoint"]
@@ -65,8 +66,8 @@ def summary_table(assembly: Path) -> Table:
             if item["Type"] == "AWS::SageMaker::EndpointConfig"
             for variant in item["Properties"].get("ProductionVariants", [])
         ]
-        counts = Counter(item["Type"].removeprefix("AWS::") for item in resources)
-        listed = "\n".join(f"{count} × {kind}" for kind, count in sorted(counts.items()))
+        counts = Counter(item["Type"].rsplit("::", 1)[-1] for item in resources)
+        listed = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
         table.add_row(name, "\n".join(endpoints) or "-", "\n".join(variants) or "-", listed or "-")
     return table
 

@@ -93,7 +93,8 @@ def document_of(name: str) -> dict[str, Any]:
 def synthesize_document(folder: Path, document: Mapping[str, Any]) -> Synthesized:
     """Return the stack of a spec that is written down first, in an app of its own."""
     path = folder / "spec.yaml"
-    path.write_text(yaml.safe_dump(dict(document), sort_keys=False), encoding="utf-8")
+    apart = json.loads(json.dumps(document))  # Guard: PyYAML writes shared parts as anchors, which specs do not have.
+    path.write_text(yaml.safe_dump(apart, sort_keys=False), encoding="utf-8")
     (found,) = synthesize([path])
     return found
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cloud_assembly import CDK
-from tests.infrastructure.synthesis import EXAMPLES, ROOT, path_of, synthesized
+from tests.infrastructure.synthesis import EXAMPLES, ROOT, document_of, path_of, synthesized
 from warmstack.errors import WarmstackError
 
 INVALID = """\
@@ -99,11 +99,20 @@ def test_two_specs_of_one_stack_are_refused_by_name(tmp_path: Path) -> None:
     assert str(caught.value) == f"{copies[1]}: the stack fast-chat-prod is deployed by {copies[0]} already"
 
 
-def test_warnings_of_a_plan_do_not_stop_the_app() -> None:
-    import app
+@pytest.mark.parametrize("acknowledged", [False, True])
+def test_warnings_of_a_plan_are_shown_until_they_are_acknowledged(tmp_path: Path, acknowledged: bool) -> None:
+    """They do not stop the app: `warmstack validate --strict` is for that."""
+    import app as program
 
-    (plan,) = app.plans([path_of("kv-aware")])
-    assert "warning" in {one.severity for one in plan.findings}
+    document = document_of("kv-aware")
+    if not acknowledged:
+        del document["acknowledge"]
+    (tmp_path / "spec.yaml").write_text(json.dumps(document), encoding="utf-8")
+    program.build_app([tmp_path / "spec.yaml"], outdir=str(tmp_path / "out")).synth()
+    metadata = json.loads((tmp_path / "out" / "kv-aware-test.metadata.json").read_text(encoding="utf-8"))
+    shown = [one["data"] for one in metadata["/kv-aware-test"] if one["type"] == "aws:cdk:warning"]
+    assert len(shown) == (0 if acknowledged else 1)
+    assert all(one.startswith("WS055: ") for one in shown)
 
 
 def test_without_specs_the_way_out_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.infrastructure.intrinsics import resolve
 from tests.infrastructure.synthesis import ALL, Synthesized, document_of, path_of, synthesize_document, synthesized
@@ -114,7 +116,7 @@ def test_lists_of_adapters_hold_every_name_once_in_order(names: list[str]) -> No
 def test_each_list_fits_its_parameter_and_is_no_shorter_than_need_be(names: list[str]) -> None:
     parts = list(adapter_lists(names))
     assert all(len(",".join(part)) <= PARAMETER_CHARACTERS for part in parts)
-    for part, following in zip(parts, parts[1:], strict=False):
+    for part, following in itertools.pairwise(parts):
         assert len(",".join((*part, following[0]))) >= PARAMETER_CHARACTERS
 
 

@@ -290,7 +290,7 @@ def _memory(request: Request, load: Load, split: _Split) -> tuple[GpuMemoryPlan,
     first = fit(load, request.instance, split.degree, given)
     if given is not None:
         return first, given, True
-    most = request.shape.max_position_embeddings or first.kv_tokens
+    most = request.shape.max_position_embeddings or max(1024, first.kv_tokens)
     length = most if first.kv_tokens >= most else max(1024, first.kv_tokens // 1024 * 1024)
     return fit(load, request.instance, split.degree, length), length, False
 
