@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import docs as generator
 import pytest
 
+import docs as generator
 from warmstack.cli.reference.commands import commands
 from warmstack.plan import CHECKS
 

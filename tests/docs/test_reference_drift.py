@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import docs
 import pytest
 
+import docs
 from warmstack.catalog import load_catalog
 from warmstack.cli.load import plan_file
 from warmstack.cli.reference.commands import commands

@@ -99,20 +99,18 @@ def test_two_specs_of_one_stack_are_refused_by_name(tmp_path: Path) -> None:
     assert str(caught.value) == f"{copies[1]}: the stack fast-chat-prod is deployed by {copies[0]} already"
 
 
-@pytest.mark.parametrize("acknowledged", [False, True])
-def test_warnings_of_a_plan_are_shown_until_they_are_acknowledged(tmp_path: Path, acknowledged: bool) -> None:
-    """They do not stop the app: `warmstack validate --strict` is for that."""
-    import app as program
-
-    document = document_of("kv-aware")
-    if not acknowledged:
-        del document["acknowledge"]
-    (tmp_path / "spec.yaml").write_text(json.dumps(document), encoding="utf-8")
-    program.build_app([tmp_path / "spec.yaml"], outdir=str(tmp_path / "out")).synth()
-    metadata = json.loads((tmp_path / "out" / "kv-aware-test.metadata.json").read_text(encoding="utf-8"))
-    shown = [one["data"] for one in metadata["/kv-aware-test"] if one["type"] == "aws:cdk:warning"]
-    assert len(shown) == (0 if acknowledged else 1)
-    assert all(one.startswith("WS055: ") for one in shown)
+def test_a_warning_is_shown_until_it_is_acknowledged(tmp_path: Path) -> None:
+    """It does not stop the app: `warmstack validate --strict` is for that."""
+    accepted = document_of("kv-aware")
+    open_one = {key: one for key, one in accepted.items() if key != "acknowledge"} | {"name": "kv-open"}
+    for name, document in (("accepted", accepted), ("open", open_one)):
+        (tmp_path / f"{name}.yaml").write_text(json.dumps(document), encoding="utf-8")
+    done = _app(tmp_path / "out", {"spec": f"{tmp_path}/accepted.yaml,{tmp_path}/open.yaml"})
+    assert done.returncode == 0
+    assert set(_templates(tmp_path / "out")) == {"kv-aware-test", "kv-open-test"}
+    assert done.stderr.count("WARNING WS055: ") == 1
+    assert "kv-open-test" in done.stderr
+    assert "kv-aware-test" not in done.stderr
 
 
 def test_without_specs_the_way_out_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,9 @@ LMCACHE_DISK = "file:///tmp/lmcache/"
 # The staging pool that LMCache needs for a disk tier even without a CPU tier (GiB per worker, LMI's test value).
 STAGING_POOL_GIB = 5
 LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
+# Constants, not counts: one more adapter must leave the Model, and so every running copy, as it is.
 MAX_LORAS = 4
-MAX_CPU_LORAS = 64
+MAX_CPU_LORAS = 32
 
 # The one idea under each server's own name.
 NAMES: Mapping[str, Mapping[str, str]] = {
@@ -154,14 +155,18 @@ def _vllm_engine(inputs: EngineInputs) -> dict[str, Setting]:
     if inputs.engine.speculative is not None:
         settings["speculative_config"] = _speculative(inputs.engine.speculative)
     if inputs.adapter_ranks:
-        slots = min(MAX_LORAS, len(inputs.adapter_ranks))
         settings |= {
             "enable_lora": True,
-            "max_loras": slots,
-            "max_lora_rank": next(rank for rank in LORA_RANKS if rank >= max(inputs.adapter_ranks)),
-            "max_cpu_loras": max(slots, min(MAX_CPU_LORAS, len(inputs.adapter_ranks))),
+            "max_loras": MAX_LORAS,
+            "max_lora_rank": rank_slot(max(inputs.adapter_ranks)),
+            "max_cpu_loras": MAX_CPU_LORAS,
         }
     return settings
+
+
+def rank_slot(rank: int) -> int:
+    """Return the smallest max_lora_rank that vLLM offers for adapters of this rank."""
+    return next(one for one in LORA_RANKS if one >= rank)
 
 
 def _speculative(spec: SpeculativeSpec) -> dict[str, object]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from warmstack.catalog import Catalog, InstanceType, ModelShape, ServerImage
 from warmstack.plan.endpoint import routing_strategy
-from warmstack.plan.engine import NAMES, EngineInputs, engine_settings, extra_environment
+from warmstack.plan.engine import MAX_LORAS, NAMES, EngineInputs, engine_settings, extra_environment, rank_slot
 from warmstack.plan.environment import render_environment
 from warmstack.plan.findings import finding
 from warmstack.plan.host import HostUse, memory_request_mb, plan_host
@@ -213,8 +213,9 @@ def _load(request: Request, options: CheckedOptions) -> Load:
     adapters = request.component.adapters if request.component is not None else ()
     extra = 0
     if adapters:
-        slots = whole_number(options.settings, "max_loras") or min(4, len(adapters))
-        extra += slots * lora_slot_bytes(request.shape, max(one.rank for one in adapters))
+        slots = whole_number(options.settings, "max_loras") or MAX_LORAS
+        rank = whole_number(options.settings, "max_lora_rank") or rank_slot(max(one.rank for one in adapters))
+        extra += slots * lora_slot_bytes(request.shape, rank)
     if request.engine.speculative is not None and request.engine.speculative.method in ("eagle", "eagle3"):
         extra += draft_head_bytes(request.shape)
     return Load(

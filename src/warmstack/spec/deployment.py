@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from warmstack.spec.fields import NAME_RULE, Duration, ListItemName, S3Archive, SpecModel, default, described
 from warmstack.spec.serving import CacheSpec, EngineSpec, ModelSpec
@@ -225,6 +225,13 @@ class ComponentSpec(SpecModel):
     """Overrides the deployment's `cache`, key by key."""
 
 
+def _no_reserved_tags(tags: dict[str, str]) -> dict[str, str]:
+    reserved = sorted(key for key in tags if key.lower().startswith("aws:"))
+    if reserved:
+        raise ValueError(f"tags has {reserved[0]!r}; keys that start with aws: are AWS's own")
+    return tags
+
+
 class DeploymentSpec(SpecModel):
     """A deployment: one endpoint, as the user said it.
 
@@ -270,17 +277,17 @@ class DeploymentSpec(SpecModel):
         Annotated[str, Field(pattern=r"^WS[0-9]{3}$")], Annotated[str, Field(min_length=3, max_length=300)]
     ] = Field(default={}, examples=[{"WS014": "measured, accepted"}])
     """Silences one warning with its reason. Never an error; unused ones are warnings."""
-    tags: dict[
-        Annotated[str, Field(pattern=r"^[A-Za-z0-9 _.:/=+@-]{1,128}$")],
-        Annotated[str, Field(pattern=r"^[A-Za-z0-9 _.:/=+@-]{0,256}$")],
+    tags: Annotated[
+        dict[
+            Annotated[str, Field(pattern=r"^[A-Za-z0-9 _.:/=+@-]{1,128}$")],
+            Annotated[str, Field(pattern=r"^[A-Za-z0-9 _.:/=+@-]{0,256}$")],
+        ],
+        AfterValidator(_no_reserved_tags),
     ] = Field(default={}, examples=[{"team": "search"}], max_length=45)
     """Tags on every resource."""
 
     @model_validator(mode="after")
     def _something_to_serve(self) -> DeploymentSpec:
-        reserved = sorted(key for key in self.tags if key.lower().startswith("aws:"))
-        if reserved:
-            raise ValueError(f"tags has {reserved[0]!r}; keys that start with aws: are AWS's own")
         if not self.components and self.model is None:
             raise ValueError("nothing to serve: write 'model', or 'components' that each have one")
         return self

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import yaml
 
 from warmstack.spec.diagnostics import Diagnostic
-from warmstack.spec.tree import Entry, MappingNode, Mark, Node, ScalarNode, SequenceNode
+from warmstack.spec.tree import Entry, MappingNode, Mark, Node, ScalarNode, SequenceNode, is_null
 
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 32
@@ -89,7 +89,7 @@ def read_tree(data: bytes, file: str) -> ReadResult:
         result.diagnostics.append(_syntax_error(error, text, file, result.lines))
         return result
     root = builder.root
-    if root is None and not result.diagnostics:
+    if (root is None or is_null(root)) and not result.diagnostics:
         result.diagnostics.append(_error("the file has no content", top, "`warmstack init NAME` writes a first spec"))
     elif isinstance(root, MappingNode):
         result.root = root
@@ -249,7 +249,9 @@ class _Builder:
         assert start is not None
         assert end is not None
         length = end.column - start.column if end.line == start.line and not one else 1
-        return Mark(file=self.file, line=start.line + 1, column=start.column + 1, length=max(1, length))
+        # The parser places what is empty at the end of a text in a line that the text does not have.
+        line = min(start.line + 1, len(self.result.lines))
+        return Mark(file=self.file, line=line, column=start.column + 1, length=max(1, length))
 
     def _refuse(self, event: yaml.Event, message: str, hint: str | None) -> None:
         self._report(message, self._mark(event), hint)

@@ -6,7 +6,7 @@ path such as ``("components", 0, "name")``, :func:`locate` turns it into a file,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 Path = tuple[str | int, ...]
@@ -115,15 +115,3 @@ def locate(root: Node, path: Sequence[str | int], *, key: bool = False) -> Mark:
             mark = below.mark
         current = below
     return mark
-
-
-def scalars(node: Node, path: Path = ()) -> Iterator[tuple[Path, ScalarNode]]:
-    """Yield every scalar below ``node`` with its path, in the order of the text."""
-    if isinstance(node, ScalarNode):
-        yield path, node
-    elif isinstance(node, SequenceNode):
-        for index, item in enumerate(node.items):
-            yield from scalars(item, (*path, index))
-    else:
-        for name, entry in node.entries.items():
-            yield from scalars(entry.node, (*path, name))

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from tests.unit.plan.specs import SGLANG, VLLM, found
+from warmstack.catalog import load_catalog
 from warmstack.plan import CHECKS
+from warmstack.plan.options import TYPED
 
 Change = dict[str, Any]
 ADAPTERS = [{"name": "legal", "artifact": "s3://acme/legal.tar.gz"}]
@@ -29,6 +31,10 @@ def options(**keys: Any) -> Change:
 
 SESSIONS: Change = {"endpoint": {"sessions": {"ttl": "20m"}}}
 PREFIX = routing(strategy="PREFIX_AWARE")
+FLAGS = load_catalog().flags["vllm"].flags
+FREE = {name: flag for name, flag in FLAGS.items() if name == flag.name and name not in TYPED["vllm"]}
+MANY = dict(list({name: True for name, flag in FREE.items() if flag.kind == "bool"}.items())[:100])
+TEXTS = [name for name, flag in FREE.items() if flag.kind == "str" and not flag.choices][:40]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -695,6 +701,22 @@ CASES = [
         good=[options(chat_template="x" * 1024)],
         path=("engine", "options"),
         says="1025 characters",
+    ),
+    Case(
+        check="WS086",
+        label="too many entries",
+        bad=[VLLM, options(**MANY)],
+        good=[VLLM, options(**dict(list(MANY.items())[:80]))],
+        path=("engine", "options"),
+        says="entries; SageMaker accepts 100",
+    ),
+    Case(
+        check="WS086",
+        label="too many bytes",
+        bad=[VLLM, options(**{name: "x" * 1000 for name in TEXTS})],
+        good=[VLLM, options(**{name: "x" * 100 for name in TEXTS})],
+        path=("engine", "options"),
+        says="bytes; SageMaker accepts 32,768",
     ),
     Case(check="WS087", bad=[options(max_num_seqs=8)], good=[], path=("engine", "options"), says="0.28.0"),
     Case(

@@ -128,10 +128,12 @@ def test_adapters() -> None:
     lmi = environment(component)
     assert {key: lmi[key] for key in lmi if "LORA" in key} == {
         "OPTION_ENABLE_LORA": "true",
-        "OPTION_MAX_CPU_LORAS": "3",
-        "OPTION_MAX_LORAS": "3",
+        "OPTION_MAX_CPU_LORAS": "32",
+        "OPTION_MAX_LORAS": "4",
         "OPTION_MAX_LORA_RANK": "32",
     }
+    fewer = {"components": [{"name": "one", "adapters": adapters[1:]}]}
+    assert environment(fewer) == lmi  # the count must not reach the Model: every copy would start again
     vllm = environment(component, VLLM)
     assert vllm["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] == "true"
     assert vllm["SM_VLLM_ENABLE_LORA"] == "true"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from warmstack.plan.checks.parts import cache_of, engine_of, model_of
@@ -124,20 +123,6 @@ def _instances_for(models: tuple[ServedModel, ...], counts: list[int], gpus: int
     return len(free)
 
 
-def check_host_memory(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
-    """WS040, the part without a tier: the copies' own processes and weights must fit in RAM."""
-    del spec
-    instance = plan.endpoint.instance
-    for served in plan.models:
-        need = served.host.system_bytes + served.host.process_bytes
-        if need > instance.memory_bytes:
-            message = (
-                f"{served.copies_per_instance or 1} copies of {served.memory.tensor_parallel_degree} workers take "
-                f"{math.ceil(need / GIB)} GiB of RAM; {instance.name} has {instance.memory_bytes // GIB} GiB"
-            )
-            yield finding("WS040", message, served.path or ("endpoint", "instance_type"))
-
-
 def check_parallelism(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS031."""
     for served in plan.models:
@@ -177,7 +162,6 @@ CHECKS = (
     check_context,
     check_idle_gpus,
     check_copies,
-    check_host_memory,
     check_parallelism,
     check_variant_scaling,
     check_replicated_heads,
