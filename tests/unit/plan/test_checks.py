@@ -33,7 +33,8 @@ SESSIONS: Change = {"endpoint": {"sessions": {"ttl": "20m"}}}
 PREFIX = routing(strategy="PREFIX_AWARE")
 FLAGS = load_catalog().flags["vllm"].flags
 FREE = {name: flag for name, flag in FLAGS.items() if name == flag.name and name not in TYPED["vllm"]}
-MANY = dict(list({name: True for name, flag in FREE.items() if flag.kind == "bool"}.items())[:100])
+FLOATS = [name for name, flag in FREE.items() if flag.kind == "float" and not flag.choices]
+MANY = {name: True for name, flag in FREE.items() if flag.kind == "bool"} | dict.fromkeys(FLOATS, 0.5)
 TEXTS = [name for name, flag in FREE.items() if flag.kind == "str" and not flag.choices][:40]
 
 
@@ -713,8 +714,8 @@ CASES = [
     Case(
         check="WS086",
         label="too many bytes",
-        bad=[VLLM, options(**{name: "x" * 1000 for name in TEXTS})],
-        good=[VLLM, options(**{name: "x" * 100 for name in TEXTS})],
+        bad=[VLLM, options(**dict.fromkeys(TEXTS, "x" * 1000))],
+        good=[VLLM, options(**dict.fromkeys(TEXTS, "x" * 100))],
         path=("engine", "options"),
         says="bytes; SageMaker accepts 32,768",
     ),
