@@ -109,7 +109,7 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
     by_hand = Command(
         name="benchmarks/minimal_app.py",
         arguments=(PYTHON, "benchmarks/minimal_app.py"),
-        environment={"CDK_OUTDIR": str(folder / "by-hand")},
+        environment=_cdk(folder / "by-hand", SPEC),
     )
     yield Comparison(key="app", measured=_app("app.py", SPEC, folder / "app"), base=by_hand, limit=1.2)
     many, one = (_with_adapters(folder / f"adapters-{count}.yaml", count) for count in (200, 1))
@@ -122,9 +122,13 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
 
 
 def _app(name: str, spec: str, output: Path) -> Command:
+    return Command(name=name, arguments=(PYTHON, "app.py"), environment=_cdk(output, spec))
+
+
+def _cdk(output: Path, spec: str) -> dict[str, str]:
+    """Return what the CDK CLI hands to an app: where to write, and the context."""
     context: dict[str, object] = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
-    given = {"CDK_OUTDIR": str(output), "CDK_CONTEXT_JSON": json.dumps(context | {"spec": spec})}
-    return Command(name=name, arguments=(PYTHON, "app.py"), environment=given)
+    return {"CDK_OUTDIR": str(output), "CDK_CONTEXT_JSON": json.dumps(context | {"spec": spec})}
 
 
 def _with_adapters(path: Path, count: int) -> Path:

@@ -122,6 +122,13 @@ CHECKS: Mapping[str, Check] = _table(
         "Repair what the error names: errors cannot be acknowledged.",
         "an error means the deployment fails or answers wrongly",
     ),
+    (
+        "WS013",
+        "warning",
+        "The AMI is left to the platform, because the image's CUDA version is not known.",
+        "Write endpoint.inference_ami_version, or take a version whose CUDA is known (`warmstack catalog images`).",
+        "the tags of the Amazon Linux 2023 images state no CUDA version",
+    ),
     # What fits
     (
         "WS020",
@@ -253,8 +260,8 @@ CHECKS: Mapping[str, Check] = _table(
     (
         "WS043",
         "error",
-        "This tier is not supported yet on this server.",
-        "Use the CPU tier, or the lmi or vllm server.",
+        "The tier is not supported on this server or this version.",
+        "Use the CPU tier on sglang, LMI 17 or newer, or the vllm server.",
         "SGLang's file storage backend needs settings that this version does not render",
     ),
     (

@@ -199,8 +199,12 @@ def plan_served(request: Request) -> Served:
 
 def uses_lmcache(engine: EngineSpec, cache: CacheSpec) -> bool:
     """Return whether the engine runs with LMCache's connector."""
-    tiers = cache.tiers.cpu.kind != "none" or cache.tiers.disk.size.kind != "none"
-    return engine.server != "sglang" and (tiers or cache.lmcache.auto_config)
+    return engine.server != "sglang" and (cache_has_tiers(cache) or cache.lmcache.auto_config)
+
+
+def cache_has_tiers(cache: CacheSpec) -> bool:
+    """Return whether the spec asks for a tier below the GPU."""
+    return cache.tiers.cpu.kind != "none" or cache.tiers.disk.size.kind != "none"
 
 
 def _load(request: Request, options: CheckedOptions) -> Load:

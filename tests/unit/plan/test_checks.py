@@ -169,6 +169,16 @@ CASES = [
         says="cannot be acknowledged",
     ),
     Case(
+        check="WS013",
+        bad=[{"engine": {"server": "vllm", "version": "server-v2.6"}}],
+        good=[
+            {"engine": {"server": "vllm", "version": "server-v2.6"}},
+            {"endpoint": {"inference_ami_version": "al2023-ami-sagemaker-inference-gpu-4-1"}},
+        ],
+        path=("engine", "version"),
+        says="server-v2.6",
+    ),
+    Case(
         check="WS020",
         bad=[{"model": {"id": "Qwen/Qwen2.5-72B-Instruct"}}],
         good=[],
@@ -427,6 +437,14 @@ CASES = [
         good=[SGLANG, {"cache": {"tiers": {"cpu": "60%"}}}],
         path=("cache", "tiers", "disk"),
         says="sglang",
+    ),
+    Case(
+        check="WS043",
+        label="LMI before LMCache",
+        bad=[{"engine": {"version": "0.34.0-lmi16.0.0-cu128"}, "cache": {"tiers": {"cpu": "60%"}}}],
+        good=[{"engine": {"version": "0.35.0-lmi17.0.0-cu128"}, "cache": {"tiers": {"cpu": "60%"}}}],
+        path=("cache", "tiers"),
+        says="LMI 17",
     ),
     Case(
         check="WS044",

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from warmstack.plan.checks.parts import cache_of, engine_of
 from warmstack.plan.findings import finding
 from warmstack.plan.model import Finding, Plan, TierPlan
-from warmstack.plan.served import uses_lmcache
+from warmstack.plan.served import cache_has_tiers, uses_lmcache
 from warmstack.spec import DeploymentSpec
 from warmstack.units import GIB
 
 BLOCK_BYTES = 4096
+FIRST_LMI_WITH_LMCACHE = 17
 
 
 def check_cpu_tier(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
@@ -80,6 +81,15 @@ def check_auto_config(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             yield finding("WS042", "auto_config does not work with enable_expert_parallel", path)
 
 
+def check_lmcache_in_image(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS043: LMI carries LMCache since release 17."""
+    for served in plan.models:
+        release = served.server_image.lmi_release
+        if release is not None and release < FIRST_LMI_WITH_LMCACHE and cache_has_tiers(cache_of(spec, served)):
+            message = f"{served.server_image.version} carries no LMCache; LMI {FIRST_LMI_WITH_LMCACHE} is the first"
+            yield finding("WS043", message, (*served.path, "cache", "tiers"))
+
+
 def check_direct_io(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS044."""
     for served in plan.models:
@@ -122,6 +132,7 @@ CHECKS = (
     check_cpu_tier,
     check_disk_tier,
     check_auto_config,
+    check_lmcache_in_image,
     check_direct_io,
     check_lmcache_version,
     check_hybrid_models,

@@ -49,9 +49,13 @@ def check_registry(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
 
 
 def check_ami(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
-    """WS007."""
+    """WS007 and WS013."""
     given = spec.endpoint.inference_ami_version
     if given is None:
+        for served in plan.models:
+            if served.server_image.cuda is None:
+                message = f"no source states the CUDA version of {served.server} {served.server_image.version}"
+                yield finding("WS013", message, (*served.path, "engine", "version"))
         return
     for served in plan.models:
         needed = served.server_image.inference_ami_version
