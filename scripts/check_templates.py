@@ -139,9 +139,7 @@ def nag_problems(app: Any) -> list[Problem]:
     if not report.exists():
         return []
     return [
-        Problem(
-            tool="cdk-nag", rule=found["ruleName"], where=place["constructPath"], message=found["description"]
-        )
+        Problem(tool="cdk-nag", rule=found["ruleName"], where=place["constructPath"], message=found["description"])
         for plugin in json.loads(report.read_text(encoding="utf-8"))["pluginReports"]
         if plugin["pluginName"] == NAG_PLUGIN
         for found in plugin["violations"]

@@ -108,9 +108,7 @@ def compare_with(base: str, console: Console) -> list[Comparison]:
         before, after = Path(folder) / "before", Path(folder) / "after"
         with worktree(commit, Path(folder) / "base") as tree:
             if not (tree / "app.py").exists():
-                raise UsageError(
-                    f"{base} ({commit[:12]}) has no app.py, so there are no templates to compare with"
-                )
+                raise UsageError(f"{base} ({commit[:12]}) has no app.py, so there are no templates to compare with")
             console.print(f"Synthesizing {base} ({commit[:12]}) …", style="dim", highlight=False)
             synthesize_revision(tree, before, f"{base} ({commit[:12]})")
         console.print("Synthesizing this work tree …", style="dim", highlight=False)
@@ -119,8 +117,7 @@ def compare_with(base: str, console: Console) -> list[Comparison]:
         empty = Path(folder) / "empty.json"
         empty.write_text("{}", encoding="utf-8")
         return [
-            compare_stack(stack, old.get(stack, empty), new.get(stack), after, console)
-            for stack in sorted(old | new)
+            compare_stack(stack, old.get(stack, empty), new.get(stack), after, console) for stack in sorted(old | new)
         ]
 
 
@@ -138,10 +135,7 @@ def commit_of(base: str) -> str:
     """Return the commit that a revision names."""
     found = git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
     if found.returncode != 0:
-        why = (
-            found.stderr.strip()
-            or "a shallow clone holds few revisions; `git fetch --unshallow` brings them all"
-        )
+        why = found.stderr.strip() or "a shallow clone holds few revisions; `git fetch --unshallow` brings them all"
         raise UsageError(f"git does not know the revision {base!r} ({why})")
     return found.stdout.strip()
 
@@ -173,9 +167,7 @@ def synthesize_revision(tree: Path, output: Path, label: str) -> None:
         synthesize_project(tree, output, label, python_path=f"{tree / 'src'}{os.pathsep}{tree}")
         return
     # What make exported for this run (BASE among it) is none of the other make's business.
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))
-    }
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     setup = subprocess.run(["make", "setup"], cwd=tree, env=environment, check=False)
     if setup.returncode != 0:
         raise SynthesisError(f"{label} could not be set up; its own `make setup` failed")
@@ -248,8 +240,7 @@ def judge(status: int, output: str, template: dict[str, Any]) -> tuple[str, str]
         raise SynthesisError(f"cdk diff failed with exit status {status}:\n{output.strip()}")
     total = int(found[1])
     by_design = sum(
-        replaced_by_design(match["type"], match["logical_id"], template)
-        for match in REPLACED.finditer(output)
+        replaced_by_design(match["type"], match["logical_id"], template) for match in REPLACED.finditer(output)
     )
     if by_design == total:
         return "rollout", f"{total} of the endpoint's models and configurations replaced"

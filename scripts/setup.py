@@ -25,8 +25,9 @@ from pathlib import Path
 
 if sys.version_info < (3, 11):  # noqa: UP036  (this is the check that requires-python cannot make for a script)
     sys.exit(
-        "setup: Python {}.{} is too old: Warmstack needs 3.11 or newer. "
-        "Name one: make PYTHON=python3.12 setup".format(*sys.version_info)
+        "setup: Python {}.{} is too old: Warmstack needs 3.11 or newer. Name one: make PYTHON=python3.12 setup".format(
+            *sys.version_info
+        )
     )
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,12 +49,8 @@ class SetupError(Exception):
 
 def main() -> int:
     """Bring the clone up to the set named on the command line; return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="setup", description="Set up .venv, Node.js and the CDK command line."
-    )
-    parser.add_argument(
-        "set", nargs="?", choices=SETS, default="dev", help="runtime: demo and synth; dev: everything"
-    )
+    parser = argparse.ArgumentParser(prog="setup", description="Set up .venv, Node.js and the CDK command line.")
+    parser.add_argument("set", nargs="?", choices=SETS, default="dev", help="runtime: demo and synth; dev: everything")
     wanted = str(parser.parse_args().set)
     if is_current(wanted):
         return 0

@@ -137,7 +137,8 @@ def list_flags(server: str, *, as_json: bool) -> None:
             }
         )
         return
-    table = _table("option", "kind", "choices")
+    table = _table("option", "kind")
+    table.add_column("choices", overflow="fold")
     for one in own:
         table.add_row(one.name, one.kind, ", ".join(one.choices))
     out = console()

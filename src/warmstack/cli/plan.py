@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from rich.text import Text
 
 from warmstack.cli.console import console, print_json
 from warmstack.cli.load import plan_file
-from warmstack.plan import Plan, ServedModel, plan_document
+from warmstack.plan import DOCUMENT_VERSION, Plan, ServedModel, plan_document
 from warmstack.spec import render
 from warmstack.units import GIB, format_bytes, format_count, format_usd
 
@@ -27,7 +28,8 @@ def show_plan(path: Path, *, as_json: bool, strict: bool) -> int:
         if outcome.plan is not None:
             print_json(plan_document(outcome.plan))
         else:
-            sys.stdout.write(render(outcome.diagnostics, outcome.lines, "json"))
+            messages = json.loads(render(outcome.diagnostics, outcome.lines, "json"))
+            print_json({"version": DOCUMENT_VERSION, "diagnostics": messages})
         return int(outcome.failed(strict=strict))
     if outcome.plan is not None:
         _page(outcome.plan, console())
@@ -59,35 +61,60 @@ def _page(plan: Plan, out: Console) -> None:
 
 
 def _served(served: ServedModel, out: Console) -> None:
-    memory, host = served.memory, served.host
+    memory = served.memory
     title = f"component {served.component}: {served.model_id}" if served.component else served.model_id
     out.print(f"\n[bold]What fits where[/bold]  {escape(title)}")
-    placed = ""
-    if served.component is not None:
-        copies = f"copies {served.copies_min} to {served.copies_max}"
-        placed = f", {served.copies_per_instance} on an instance, {copies}"
-    gpus = f"{served.accelerators} GPU{'s' if served.accelerators > 1 else ''} a copy"
+    sizes = f"{format_count(memory.parameter_count)} parameters, {format_bytes(memory.weight_bytes)} of weights"
+    out.print(f"  {sizes}; {format_bytes(memory.kv_bytes_per_token)} of KV a token")
+    out.print(f"  {_placement(served)}")
+    _bars(served, out)
+    requests = f"{_counted(memory.max_full_sequences, 'request')} of {served.max_model_len:,} tokens at once"
+    out.print(f"  One copy holds {format_count(memory.kv_tokens)} tokens of KV: {requests}.")
     out.print(
-        f"  {format_count(memory.parameter_count)} parameters, {format_bytes(memory.weight_bytes)} of weights; "
-        f"{format_bytes(memory.kv_bytes_per_token)} of KV a token; {served.server} on {gpus}{placed}"
+        f"    (tensor parallel degree {memory.tensor_parallel_degree}, "
+        f"gpu_memory_utilization {memory.gpu_memory_utilization:.2f}; estimated, not measured)"
     )
-    usable = memory.gpu_memory_bytes
+    for tier in served.host.tiers:
+        name = "CPU" if tier.kind == "cpu" else "disk"
+        holds = f"{format_count(tier.tokens_per_copy)} tokens a copy, {format_bytes(tier.bytes_per_worker)} a worker"
+        out.print(f"  The {name} tier holds {holds}.")
+        out.print(f"    (it pays beyond a working set of {format_count(tier.pays_beyond_tokens)} tokens)")
+    if not served.host.tiers:
+        beyond = f"{format_count(memory.kv_tokens)} tokens a copy"
+        out.print(f"  A tier below the GPU would pay beyond a working set of {beyond}.")
+
+
+def _placement(served: ServedModel) -> str:
+    gpus = f"{served.server} on {_counted(served.memory.tensor_parallel_degree, 'GPU')} a copy"
+    if served.component is None:
+        return gpus
+    low, high = served.copies_min, served.copies_max
+    copies = _counted(low, "copy", "copies") if low == high else f"{low} to {high} copies"
+    return f"{gpus}, {copies}; an instance has room for {served.copies_per_instance}"
+
+
+def _counted(count: int, one: str, many: str | None = None) -> str:
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def _bars(served: ServedModel, out: Console) -> None:
+    memory, host = served.memory, served.host
     weights = memory.weight_bytes / memory.tensor_parallel_degree
-    rest = max(0, usable - weights - memory.overhead_bytes_per_gpu - memory.kv_bytes_per_gpu)
+    used = weights + memory.overhead_bytes_per_gpu + memory.kv_bytes_per_gpu
     _bar(
         out,
-        f"each GPU  {usable / GIB:6.0f} GiB",
-        usable,
+        f"each GPU  {memory.gpu_memory_bytes / GIB:6.0f} GiB",
+        memory.gpu_memory_bytes,
         (
             ("weights", weights),
             ("overhead", memory.overhead_bytes_per_gpu),
             ("KV", memory.kv_bytes_per_gpu),
             ("", 0),
-            ("left to the driver", rest),
+            ("not for the engine", max(0, memory.gpu_memory_bytes - used)),
         ),
     )
-    tiers = {one.kind: one for one in host.tiers}
-    cpu = tiers["cpu"].bytes_per_instance if "cpu" in tiers else 0
+    tiers = {one.kind: one.bytes_per_instance for one in host.tiers}
+    cpu, disk = tiers.get("cpu", 0), tiers.get("disk", 0)
     _bar(
         out,
         f"RAM       {host.memory_bytes / GIB:6.0f} GiB",
@@ -101,29 +128,12 @@ def _served(served: ServedModel, out: Console) -> None:
         ),
     )
     if host.nvme_bytes:
-        disk = tiers["disk"].bytes_per_instance if "disk" in tiers else 0
         free = max(0, host.nvme_bytes - host.nvme_weights_bytes - disk)
         _bar(
             out,
             f"NVMe      {host.nvme_bytes / GIB:6.0f} GiB",
             host.nvme_bytes,
             (("weights", host.nvme_weights_bytes), ("", 0), ("", 0), ("disk tier", disk), ("free", free)),
-        )
-    out.print(
-        f"  One copy holds {format_count(memory.kv_tokens)} tokens of KV: {memory.max_full_sequences} requests of "
-        f"{served.max_model_len:,} tokens at once (tensor parallel degree {memory.tensor_parallel_degree}, "
-        f"gpu_memory_utilization {memory.gpu_memory_utilization:.2f})."
-    )
-    for tier in host.tiers:
-        name = "CPU" if tier.kind == "cpu" else "disk"
-        out.print(
-            f"  The {name} tier holds {format_count(tier.tokens_per_copy)} tokens a copy "
-            f"({format_bytes(tier.bytes_per_worker)} a worker) and pays beyond a working set of "
-            f"{format_count(tier.pays_beyond_tokens)} tokens."
-        )
-    if not host.tiers:
-        out.print(
-            f"  A tier below the GPU would pay beyond a working set of {format_count(memory.kv_tokens)} tokens a copy."
         )
 
 

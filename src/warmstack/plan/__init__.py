@@ -1,7 +1,7 @@
 """Spec and catalog → Plan: everything derived, with reasons, findings, quotas and cost."""
 
 from warmstack.plan.check_catalog import CHECKS, Check
-from warmstack.plan.document import plan_document
+from warmstack.plan.document import DOCUMENT_VERSION, plan_document
 from warmstack.plan.model import (
     AdapterPlan,
     CostPlan,
@@ -23,6 +23,7 @@ from warmstack.plan.planner import PlanError, draft_plan, make_plan, spec_hash
 
 __all__ = [
     "CHECKS",
+    "DOCUMENT_VERSION",
     "AdapterPlan",
     "Check",
     "CostPlan",

@@ -18,7 +18,7 @@ class Check:
     """One check.
 
     Args:
-        id: such as ``WS014``.
+        id: such as ``WS051``.
         severity: what it usually finds.
         reason: one line: what is wrong, or worth knowing.
         fix: the way out.
@@ -234,6 +234,13 @@ CHECKS: Mapping[str, Check] = _table(
         "KV heads are replicated: more GPUs than KV heads hold the same KV more than once.",
         "Run more copies with fewer GPUs each if KV capacity matters more than latency.",
         "vLLM replicates KV heads when the degree exceeds them",
+    ),
+    (
+        "WS035",
+        "error",
+        "The model's context length is not known, so max_model_len cannot be derived.",
+        "Write model.max_model_len, or name the model's config.json with model.config.",
+        "the catalog's model table leaves max_position_embeddings open where no source states it",
     ),
     # Cache tiers
     (

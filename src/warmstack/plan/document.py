@@ -9,24 +9,24 @@ from typing import Any
 from warmstack.catalog import ModelShape, ServerImage
 from warmstack.plan.model import Plan
 
-VERSION = 1
+DOCUMENT_VERSION = 1
 """Rises when a key changes its meaning or goes; new keys do not raise it."""
 
 # Of the catalog's facts a plan quotes what identifies them; `warmstack catalog` has the rest.
-_SHAPE_KEYS = ("id", "architecture", "num_layers", "num_attention_heads", "num_key_value_heads", "head_dim")
-_IMAGE_KEYS = ("server", "version", "engine_version", "cuda")
+SHAPE_KEYS = ("id", "architecture", "num_layers", "num_attention_heads", "num_key_value_heads", "head_dim")
+IMAGE_KEYS = ("server", "version", "engine_version", "cuda")
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
     """Return the plan as JSON values: dataclass fields by name, tuples as lists, sizes in bytes."""
-    return {"version": VERSION, **_plain(plan)}
+    return {"version": DOCUMENT_VERSION, **_plain(plan)}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, ModelShape):
-        return {key: _plain(getattr(value, key)) for key in _SHAPE_KEYS}
+        return {key: _plain(getattr(value, key)) for key in SHAPE_KEYS}
     if isinstance(value, ServerImage):
-        return {key: _plain(getattr(value, key)) for key in _IMAGE_KEYS}
+        return {key: _plain(getattr(value, key)) for key in IMAGE_KEYS}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):

@@ -80,7 +80,7 @@ def fit(load: Load, instance: InstanceType, degree: int, max_model_len: int | No
         gpu_memory_utilization=load.gpu_memory_utilization,
         parameter_count=load.parameter_count,
         weight_bytes=load.weight_bytes,
-        overhead_bytes_per_gpu=overhead,
+        overhead_bytes_per_gpu=overhead + load.extra_bytes // degree,
         kv_bytes_per_gpu=max(0, rest),
         kv_bytes_per_token=per_gpu * degree,
         kv_tokens=tokens,

@@ -25,7 +25,7 @@ class Finding:
     """What a check found.
 
     Args:
-        check: the check's id, such as ``WS014``; `warmstack explain` tells the rest.
+        check: the check's id, such as ``WS062``; `warmstack explain` tells the rest.
         severity: ``error`` stops, ``warning`` stops with ``--strict``, ``note`` never stops.
         message: the value, the rule and the way out.
         path: the place in the spec.
@@ -66,7 +66,8 @@ class GpuMemoryPlan:
         gpu_memory_utilization: the share of it that the engine may take.
         parameter_count: parameters of the model.
         weight_bytes: weights of the whole model, as loaded.
-        overhead_bytes_per_gpu: runtime, CUDA graphs and activations: an estimate, not a measurement.
+        overhead_bytes_per_gpu: runtime, CUDA graphs, activations, adapter slots and draft: an estimate, not a
+            measurement.
         kv_bytes_per_gpu: what is left for KV cache on one GPU (0 when the weights do not fit).
         kv_bytes_per_token: KV of one token over the whole copy, with replicated heads counted.
         kv_tokens: tokens of KV that one copy holds.
@@ -106,7 +107,19 @@ class TierPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostMemoryPlan:
-    """The RAM and the NVMe of one instance: where they go (bytes)."""
+    """The RAM and the NVMe of one instance: where they go.
+
+    Args:
+        memory_bytes: the instance's RAM.
+        system_bytes: what the system keeps.
+        staging_bytes: weights that pass through RAM while copies load.
+        process_bytes: the worker processes.
+        tier_pool_bytes: what is left for a CPU tier.
+        nvme_bytes: the instance's NVMe, or None where the catalog does not know it.
+        nvme_weights_bytes: weights that lie on the NVMe.
+        disk_pool_bytes: what is left for a disk tier.
+        tiers: the tiers, the CPU's first.
+    """
 
     memory_bytes: int
     system_bytes: int
@@ -215,7 +228,13 @@ class ServedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoutingPlan:
-    """ProductionVariant.RoutingConfig; the two numbers are set only with PREFIX_AWARE."""
+    """ProductionVariant.RoutingConfig.
+
+    Args:
+        strategy: LEAST_OUTSTANDING_REQUESTS, RANDOM, PREFIX_AWARE or KV_AWARE.
+        prefix_length: bytes of the body that decide (PREFIX_AWARE only, else None).
+        concurrency_threshold: in-flight requests at which the next one spills (PREFIX_AWARE only, else None).
+    """
 
     strategy: str
     prefix_length: int | None

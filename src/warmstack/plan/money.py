@@ -35,6 +35,14 @@ def plan_quotas(endpoint: EndpointPlan, models: Sequence[ServedModel]) -> tuple[
             during_update=during,
             reason=reason,
         ),
+        QuotaNeed(
+            # Source: General Reference, SageMaker quotas: L-7A3DF611, 4 by default.
+            name="Number of instances across active endpoints",
+            steady=endpoint.instances_min,
+            scaled_out=endpoint.instances_max,
+            during_update=during,
+            reason="of all endpoints in the account together; these are this endpoint's",
+        ),
     )
 
 

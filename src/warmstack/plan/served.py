@@ -258,9 +258,8 @@ def _split(request: Request, load: Load) -> tuple[_Split, list[Finding]]:
         split = _Split(degree=wanted, accelerators=accelerators or wanted, reason="given in the spec", given=True)
     elif request.component is None:
         degree = largest(request.shape, gpus)
-        reason = (
-            f"the largest divisor of {request.shape.num_attention_heads} heads on {gpus} GPUs: one engine uses them all"
-        )
+        heads, whole = request.shape.num_attention_heads, "one engine for all"
+        reason = f"the largest divisor of {heads} heads on {gpus} GPU{'s' if gpus > 1 else ''}: {whole}"
         split = _Split(degree=degree, accelerators=request.instance.gpu_count, reason=reason, given=False)
     else:
         degree, reason = _smallest(request, load)

@@ -275,7 +275,7 @@ class DeploymentSpec(SpecModel):
     """Inference components. Omitted: the variant hosts the model itself, where sessions are documented."""
     acknowledge: dict[
         Annotated[str, Field(pattern=r"^WS[0-9]{3}$")], Annotated[str, Field(min_length=3, max_length=300)]
-    ] = Field(default={}, examples=[{"WS014": "measured, accepted"}])
+    ] = Field(default={}, examples=[{"WS062": "measured, accepted"}])
     """Silences one warning with its reason. Never an error; unused ones are warnings."""
     tags: Annotated[
         dict[

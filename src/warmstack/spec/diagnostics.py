@@ -22,7 +22,7 @@ class Diagnostic:
         severity: ``error`` stops, ``warning`` stops only with ``--strict``, ``note`` never stops.
         message: the value, the rule and, where there is one, the way out.
         mark: the place, or None where the message is about no text (an absent file).
-        check: the id of the check that found it (``WS014``), or None for the language itself.
+        check: the id of the check that found it (``WS062``), or None for the language itself.
         hint: the way out, on a line of its own.
     """
 

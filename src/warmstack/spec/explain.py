@@ -235,7 +235,7 @@ def _missing_key(path: Path, root: MappingNode) -> Diagnostic:
 
 def _bad_key(path: Path, root: MappingNode, key: str) -> Diagnostic:
     rules = {
-        "acknowledge": "the id of a check, such as WS014",
+        "acknowledge": "the id of a check, such as WS062",
         "tags": "a tag key that does not start with aws:",
     }
     rule = rules.get(str(path[0]), "a valid key")

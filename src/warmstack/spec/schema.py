@@ -25,6 +25,7 @@ def spec_schema() -> dict[str, Any]:
     deployment says; the loader checks the merged whole. What must be in a list item is its name.
     """
     schema = DeploymentSpec.model_json_schema(mode="validation")
+    # A tier's two forms: a size, or a mapping with the size and more.
     disk = schema["$defs"]["TiersSpec"]["properties"]["disk"]
     short = schema["$defs"]["DiskTier"]["properties"]["size"]["anyOf"]
     disk["anyOf"] = [*short, {"$ref": disk.pop("$ref")}]
@@ -64,6 +65,24 @@ def _tidy(definition: dict[str, Any]) -> None:
         if prop.get("default") is None or isinstance(prop["default"], dict | list):
             # Parsed values: what a user would write is in the description.
             prop.pop("default", None)
+        _allow_null(prop)
+
+
+def _allow_null(schema: dict[str, Any]) -> None:
+    """Let a key be null, which removes it; and let a mapping have no keys but those that its pattern allows."""
+    if "patternProperties" in schema:
+        schema["additionalProperties"] = False
+        for inner in schema["patternProperties"].values():
+            _allow_null(inner)
+    if "$ref" in schema:
+        schema["anyOf"] = [{"$ref": schema.pop("$ref")}, {"type": "null"}]
+    elif "anyOf" in schema:
+        if {"type": "null"} not in schema["anyOf"]:
+            schema["anyOf"].append({"type": "null"})
+    elif "type" in schema:
+        schema["type"] = [schema["type"], "null"]
+        if "enum" in schema:
+            schema["enum"] = [*schema["enum"], None]
 
 
 def _describe(definition: dict[str, Any], model: type[BaseModel]) -> None:

@@ -54,7 +54,7 @@ def _wheel(folder: Path) -> Path:
 
 def test_every_form_of_a_declaration(tmp_path: Path) -> None:
     document = refresh_flags.sglang_document(_wheel(tmp_path), as_of="2026-01-01")
-    assert document["version"] == "9.9.9"
+    assert document["version"] == "SGLang 9.9.9"
     assert document["flags"] == {
         "both": {"kind": "bool", "has_no_form": True},
         "called_this": {"kind": "str"},

@@ -131,7 +131,9 @@ def test_plan_of_what_cannot_be_planned(run: Runner, broken: Path, tmp_path: Pat
     out = run("plan", str(broken))
     assert run.code == 1
     assert "cannot be planned" in out
-    assert json.loads(run("plan", "--json", str(broken)))[0]["severity"] == "error"
+    document = json.loads(run("plan", "--json", str(broken)))
+    assert document["version"] == 1
+    assert document["diagnostics"][0]["severity"] == "error"
     unknown = write(tmp_path / "u.yaml", "name: a\nmodel: {id: acme/none}\nendpoint: {instance_type: ml.g5.xlarge}\n")
     out = run("plan", str(unknown))
     assert run.code == 1

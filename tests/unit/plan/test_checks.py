@@ -357,6 +357,13 @@ CASES = [
         says="held 2 times",
     ),
     Case(
+        check="WS035",
+        bad=[{"model": {"id": "Qwen/Qwen2.5-7B", "max_model_len": None}}],
+        good=[{"model": {"id": "Qwen/Qwen2.5-7B", "max_model_len": 8192}}],
+        path=("model", "max_model_len"),
+        says="states no context length",
+    ),
+    Case(
         check="WS040",
         bad=[{"cache": {"tiers": {"cpu": "180GiB"}}}],
         good=[{"cache": {"tiers": {"cpu": "100GiB"}}}],

@@ -99,9 +99,12 @@ def test_the_threshold_follows_the_weakest_copy() -> None:
     ],
 )
 def test_quotas(change: dict[str, Any], quota: tuple[int, int, int]) -> None:
-    (need,) = planned(change).quotas
-    assert need.name == "ml.g5.12xlarge for endpoint usage"
-    assert (need.steady, need.scaled_out, need.during_update) == quota
+    quotas = planned(change).quotas
+    assert [need.name for need in quotas] == [
+        "ml.g5.12xlarge for endpoint usage",
+        "Number of instances across active endpoints",
+    ]
+    assert {(need.steady, need.scaled_out, need.during_update) for need in quotas} == {quota}
 
 
 def test_cost_is_instances_times_price() -> None:

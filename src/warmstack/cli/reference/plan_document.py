@@ -12,41 +12,23 @@ from collections.abc import Iterator, Mapping
 from warmstack.catalog import InstanceType, ModelShape, ServerImage
 from warmstack.cli.reference.markdown import code, page, sentence, table
 from warmstack.plan import Plan
-from warmstack.plan.document import _IMAGE_KEYS, _SHAPE_KEYS, VERSION
+from warmstack.plan.document import DOCUMENT_VERSION, IMAGE_KEYS, SHAPE_KEYS
 
 _INTRODUCTION = f"""\
-`warmstack plan SPEC --json` writes the plan as one JSON object. `version` is {VERSION}: it rises when a key changes its
-meaning or goes, and not when a key is added. Sizes are bytes, times are seconds; `null` stands for what is not set or
-not known. The keys below are those of the object; a `[]` stands for every item of a list.
+`warmstack plan SPEC --json` writes the plan as one JSON object. `version` is {DOCUMENT_VERSION}: it rises when a key
+changes its meaning or goes, and not when a key is added. Sizes are bytes, times are seconds; `null` stands for what is
+not set or not known. The keys below are those of the object; a `[]` stands for every item of a list.
 
 The command exits with 0, or with 1 when a finding is an error (with `--strict`, also a warning); the document is
 written in both cases, with the errors in `findings`. When there is no plan at all, because the file is not a valid spec
-or the catalog lacks what it names, the output is the list of messages that `warmstack validate --format json` writes.
+or the catalog lacks what it names, the object holds `version` and `diagnostics` and nothing else; `diagnostics` is the
+list of messages that `warmstack validate --format json` writes.
 
 Texts that name AWS resources are for CloudFormation's `Fn::Sub`: `${{AWS::Region}}` and the like are its pseudo
 parameters, and `${{Registry}}` stands for the account in `registries`."""
 
 # Of the catalog's facts the document quotes a part.
-_QUOTED: Mapping[type, tuple[str, ...]] = {ModelShape: _SHAPE_KEYS, ServerImage: _IMAGE_KEYS}
-# Classes whose docstrings speak of the whole; a docstring with "Args" would win over these.
-_MORE: Mapping[str, Mapping[str, str]] = {
-    "HostMemoryPlan": {
-        "memory_bytes": "the RAM of the instance.",
-        "system_bytes": "kept for the operating system and SageMaker's agents: an assumption.",
-        "staging_bytes": "weights of every copy while they pass through RAM.",
-        "process_bytes": "worker processes, beside their pinned pools: an assumption.",
-        "tier_pool_bytes": "what is left for the CPU tier.",
-        "nvme_bytes": "the NVMe of the instance; null where no source states it.",
-        "nvme_weights_bytes": "the weights on the NVMe, once for each copy.",
-        "disk_pool_bytes": "what is left for the disk tier.",
-        "tiers": "the tiers that the spec asks for.",
-    },
-    "RoutingPlan": {
-        "strategy": "RoutingStrategy.",
-        "prefix_length": "PrefixAwareRoutingConfig.PrefixLength, bytes; null without PREFIX_AWARE.",
-        "concurrency_threshold": "PrefixAwareRoutingConfig.ConcurrencyThreshold; null without PREFIX_AWARE.",
-    },
-}
+_QUOTED: Mapping[type, tuple[str, ...]] = {ModelShape: SHAPE_KEYS, ServerImage: IMAGE_KEYS}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +62,6 @@ def document_keys() -> tuple[Key, ...]:
 def _objects(kind: type, path: str) -> Iterator[tuple[str, str, list[Key]]]:
     """Yield the object of a dataclass and those inside it: path, what it is, keys."""
     summary, described = _docstring(kind)
-    described = {**_MORE.get(kind.__name__, {}), **described}
     hints = typing.get_type_hints(kind)
     fields = dataclasses.fields(kind)
     names = _QUOTED.get(kind) or tuple(one.name for one in fields)

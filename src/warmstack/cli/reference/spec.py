@@ -21,6 +21,7 @@ first line is `# yaml-language-server: $schema=../schemas/deployment.schema.json
 - **Sizes** are a number and a unit: `400GiB`, `1.5TiB`, `500MB`. `GiB` is 2^30 bytes, `GB` is 10^9 bytes.
 - **Times** are a whole number and a unit: `90s`, `20m`, `2h`.
 - **Shares** are a whole percentage: `60%`.
+- `null` stands for every key that is left out: it removes what a base says of the key, and the default holds.
 - "Required" holds for the merged whole: a file that `extends` another, or a component that inherits from the
   deployment, may leave out what the other says. [Edit a spec](../guides/edit-a-spec.md) has the rules.
 - The YAML is the 1.2 core schema. Anchors, aliases, merge keys, tags and the bare words `yes`, `no`, `on` and `off` are
@@ -61,18 +62,27 @@ def _below(path: str, mapping: Schema, root: Schema) -> Iterator[tuple[str, Sche
             continue  # the same mapping as the deployment's own, listed once
         inner = _inner(prop, root)
         if inner is not None:
-            here += "[]" if prop.get("type") == "array" else ""
+            here += "[]" if any(one.get("type") == "array" for one in _forms(prop)) else ""
             yield here, inner
             yield from _below(here, inner, root)
 
 
 def _inner(prop: Schema, root: Schema) -> Schema | None:
     """Return the mapping that a property holds, alone, in a list, or beside other forms; None if it holds none."""
-    for one in (prop, prop.get("items", {}), *prop.get("anyOf", ())):
+    for one in (prop.get("items", {}), *_forms(prop)):
         if "$ref" in one:
             found: Schema = root["$defs"][one["$ref"].rsplit("/", 1)[-1]]
             return found
     return None
+
+
+def _forms(prop: Schema) -> list[Schema]:
+    """Return the forms that a value may have, each of one type. Null is left out: it removes a key and is no value."""
+    forms: list[Schema] = []
+    for one in prop.get("anyOf") or (prop,):
+        types = one["type"] if isinstance(one.get("type"), list) else [one.get("type")]
+        forms += [{**one, "type": kind} for kind in types if kind != "null"]
+    return forms
 
 
 def _section(title: str, path: str, mapping: Schema, root: Schema) -> str:
@@ -122,14 +132,14 @@ def _written(value: object) -> str:
 
 
 def _type(prop: Schema, root: Schema) -> str:
-    kinds = [_kind(one, root) for one in (prop.get("anyOf") or (prop,)) if one.get("type") != "null"]
+    kinds = [_kind(one, root) for one in _forms(prop)]
     text = " or ".join(dict.fromkeys(kinds))
     return f"{text}; {prop['x-unit']}" if "x-unit" in prop and "time" not in kinds else text
 
 
 def _kind(one: Schema, root: Schema) -> str:
     if "enum" in one:
-        return ", ".join(code(choice) for choice in one["enum"])
+        return ", ".join(code(choice) for choice in one["enum"] if choice is not None)
     if "$ref" in one:
         return "mapping"
     if one.get("type") == "array":

@@ -35,12 +35,16 @@ def check_weights_fit(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
 
 
 def check_context(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
-    """WS021, WS022 and WS023."""
+    """WS021, WS022, WS023 and WS035."""
     for served in plan.models:
         model, path = model_of(spec, served), (*served.path, "model", "max_model_len")
         most = served.shape.max_position_embeddings
         memory = served.memory
         fits = memory.kv_tokens >= LEAST_KV_TOKENS
+        if model.max_model_len is None and most is None:
+            message = f"{served.model_id} states no context length; write model.max_model_len"
+            yield finding("WS035", message, path)
+            continue
         if model.max_model_len is None:
             if fits and most is not None and served.max_model_len < most:
                 message = (
