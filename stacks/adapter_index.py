@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from warmstack.outputs import adapter_lists, adapter_parameter_name
@@ -14,6 +13,9 @@ class AdapterIndex(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, served: ServedModel, endpoint: EndpointPlan) -> None:
         super().__init__(scope, construct_id)
+        # Late: most stacks have no adapters, and need not wait for the module to load.
+        from aws_cdk import aws_ssm as ssm
+
         for part, names in enumerate(adapter_lists([one.name for one in served.adapters])):
             ssm.CfnParameter(
                 self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from aws_cdk import aws_applicationautoscaling as scaling
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
@@ -25,6 +24,9 @@ class CopyScaling(Construct):
         component: sagemaker.CfnInferenceComponent,
     ) -> None:
         super().__init__(scope, construct_id)
+        # Late: the module takes 20 ms to load, and most stacks do not scale.
+        from aws_cdk import aws_applicationautoscaling as scaling
+
         target = scaling.CfnScalableTarget(
             self,
             "Target",

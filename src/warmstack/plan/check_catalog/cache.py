@@ -1,0 +1,58 @@
+"""Tiers below the GPU."""
+
+from __future__ import annotations
+
+from warmstack.plan.check_catalog.check import table
+
+CHECKS = table(
+    # Cache tiers
+    (
+        "WS040",
+        "error",
+        "The CPU tier does not fit in the instance's RAM.",
+        "Lower cache.tiers.cpu, or write auto.",
+        "RAM minus system, weights staging and processes; LMCache's size counts per worker",
+    ),
+    (
+        "WS041",
+        "error",
+        "The disk tier has no NVMe to live on.",
+        "Lower cache.tiers.disk, write none, or choose an instance type with NVMe.",
+        "the catalog's instance table; weights live on the same disk",
+    ),
+    (
+        "WS042",
+        "error",
+        "LMCache's own configuration cannot be used here.",
+        "Remove cache.lmcache.auto_config, or meet its limits.",
+        "DJL Serving lmcache_utils: LMI 19 and newer, tensor parallel only, no manual sizes",
+    ),
+    (
+        "WS043",
+        "error",
+        "The tier is not supported on this server or this version.",
+        "Use the CPU tier on sglang, LMI 17 or newer, or the vllm server.",
+        "SGLang's file storage backend needs settings that this version does not render",
+    ),
+    (
+        "WS044",
+        "warning",
+        "Direct I/O falls back to the page cache: a chunk is not a multiple of 4096 bytes.",
+        "Choose the chunk_size that the message names.",
+        "LMCache local_disk_backend: O_DIRECT only for multiples of the file system's block size",
+    ),
+    (
+        "WS045",
+        "note",
+        "The image does not pin its LMCache version.",
+        "After an image upgrade, look for LMCache's hit log lines before relying on the tiers.",
+        "requirements of the container images name LMCache without a version, or are not known",
+    ),
+    (
+        "WS046",
+        "error",
+        "LMCache cannot hold the KV of a hybrid model, and the engine does not start.",
+        "Remove cache.tiers and cache.lmcache.auto_config, or serve a model with attention layers only.",
+        "vLLM 0.32: LMCacheConnectorV1 switches the hybrid cache manager off, which hybrid models need",
+    ),
+)

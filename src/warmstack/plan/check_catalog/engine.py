@@ -1,0 +1,101 @@
+"""Engine settings and adapters."""
+
+from __future__ import annotations
+
+from warmstack.plan.check_catalog.check import table
+
+CHECKS = table(
+    # Engine settings
+    (
+        "WS080",
+        "error",
+        "The server does not know the option.",
+        "Correct the name; `warmstack catalog flags SERVER` lists them.",
+        "LMI drops unknown options silently, vLLM and SGLang refuse to start",
+    ),
+    (
+        "WS081",
+        "error",
+        "The option has no effect on this server any more.",
+        "Remove it.",
+        "EngineArgs of vLLM 0.33; DJL Serving properties",
+    ),
+    (
+        "WS082",
+        "error",
+        "The option repeats a typed field.",
+        "Write the typed field instead.",
+        "two places for one setting would disagree one day",
+    ),
+    (
+        "WS083",
+        "error",
+        "The option's value is not of the kind or among the choices the server accepts.",
+        "Write a value of that kind.",
+        "flag snapshots of vLLM 0.32 and SGLang 0.5.23",
+    ),
+    (
+        "WS084",
+        "error",
+        "The image cannot be told 'false'.",
+        "Leave the option out, or use LMI 26 or newer.",
+        "DJL Serving before LMI 26 drops false; the vLLM and SGLang images turn it into nothing",
+    ),
+    (
+        "WS085",
+        "error",
+        "The value cannot travel through the image's start-up unharmed.",
+        "Keep percent signs and line breaks out of option values.",
+        "standard-supervisor reads % as interpolation; the SGLang entrypoint reads line by line",
+    ),
+    (
+        "WS086",
+        "error",
+        "The environment is over SageMaker's limits.",
+        "Shorten the value, or use fewer options.",
+        "API CreateModel: 100 entries, 1024 characters a value, 32 KB in all",
+    ),
+    (
+        "WS087",
+        "note",
+        "Options are checked against the flags of another engine version.",
+        "If the server refuses a flag at start, compare with its own --help.",
+        "flag snapshots of vLLM 0.32 and SGLang 0.5.23",
+    ),
+    (
+        "WS088",
+        "error",
+        "The draft is not where the container can find it.",
+        "Put the draft in a folder inside the weights prefix and name it like drafts/eagle3/, or give a hub id.",
+        "AdditionalModelDataSources is not in CloudFormation; only the weights prefix is mounted",
+    ),
+    (
+        "WS089",
+        "error",
+        "Speculative decoding is not supported yet on this server.",
+        "Use the lmi or vllm server, or remove engine.speculative.",
+        "SGLang names its speculative settings differently; they are not rendered yet",
+    ),
+    # Adapters
+    (
+        "WS090",
+        "error",
+        "The image cannot serve adapter components.",
+        "Use LMI 16 or newer, or the vllm server.",
+        "adapters API: DJL Serving and model-hosting-container-standards; the stock SGLang image has none",
+    ),
+    (
+        "WS091",
+        "error",
+        "An adapter's rank is above the engine's max_lora_rank.",
+        "Raise engine.options.max_lora_rank or leave it out.",
+        "vLLM refuses to load the adapter",
+    ),
+    (
+        "WS092",
+        "note",
+        "There are more adapters than the CPU keeps: the least used are read from disk again.",
+        "Raise engine.options.max_cpu_loras.",
+        "vLLM LoRA manager: LRU of max_cpu_loras",
+    ),
+)
