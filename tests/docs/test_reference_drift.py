@@ -80,6 +80,14 @@ def test_every_key_of_the_spec_is_listed() -> None:
         assert f"| `{key}` |" in section
 
 
+def test_null_is_said_once_and_is_no_type() -> None:
+    text = reference("spec.md")
+    assert [line for line in text.splitlines() if "null" in line] == [
+        "- Every key but `extends` may be `null`, which removes it: what a base says of it goes, and its default holds."
+    ]
+    assert "`None`" not in text
+
+
 def test_every_definition_of_the_schema_is_reached() -> None:
     mappings = {path.rpartition(".")[0] for path in key_paths()}
     assert len(mappings) == len(spec_schema()["$defs"]) + 1

@@ -71,6 +71,8 @@ def test_unknown_keys_are_refused(validator: Draft202012Validator, place: tuple[
         (("cache", "tiers", "cpu"), "400"),
         (("model", "weights", "s3"), "s3://acme-models/no-slash"),
         (("endpoint", "instances", "min"), 0),
+        (("tags",), {"no;name": "x"}),
+        (("acknowledge",), {"WS1": "measured, accepted"}),
     ],
     ids=lambda one: ".".join(one) if isinstance(one, tuple) else str(one),
 )
@@ -83,6 +85,32 @@ def test_values_outside_the_language_are_refused(
         mapping = mapping[key]
     mapping[place[-1]] = value
     assert not validator.is_valid(document)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        ("environment",),
+        ("model", "dtype"),
+        ("model", "max_model_len"),
+        ("cache",),
+        ("cache", "tiers", "disk"),
+        ("endpoint", "sessions"),
+        ("endpoint", "routing", "strategy"),
+        ("components",),
+        ("tags",),
+        ("tags", "team"),
+        ("acknowledge",),
+    ],
+    ids=".".join,
+)
+def test_null_removes_a_key(validator: Draft202012Validator, place: tuple[str, ...]) -> None:
+    document = read(ROOT / "specs/tiered-cache.yaml")
+    mapping = document
+    for key in place[:-1]:
+        mapping = mapping[key]
+    mapping[place[-1]] = None
+    assert [error.message for error in validator.iter_errors(document)] == []
 
 
 def test_a_file_that_extends_may_leave_out_what_the_base_says(validator: Draft202012Validator) -> None:

@@ -598,7 +598,7 @@ CASES = [
         bad=[component(copies={"min": 1, "max": 2})],
         good=[component(copies={"min": 2})],
         path=("components", 0, "copies"),
-        says="1 copies",
+        says="copies.min, 1",
     ),
     Case(
         check="WS072",

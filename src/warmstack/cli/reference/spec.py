@@ -21,7 +21,7 @@ first line is `# yaml-language-server: $schema=../schemas/deployment.schema.json
 - **Sizes** are a number and a unit: `400GiB`, `1.5TiB`, `500MB`. `GiB` is 2^30 bytes, `GB` is 10^9 bytes.
 - **Times** are a whole number and a unit: `90s`, `20m`, `2h`.
 - **Shares** are a whole percentage: `60%`.
-- `null` stands for every key that is left out: it removes what a base says of the key, and the default holds.
+- Every key but `extends` may be `null`, which removes it: what a base says of it goes, and its default holds.
 - "Required" holds for the merged whole: a file that `extends` another, or a component that inherits from the
   deployment, may leave out what the other says. [Edit a spec](../guides/edit-a-spec.md) has the rules.
 - The YAML is the 1.2 core schema. Anchors, aliases, merge keys, tags and the bare words `yes`, `no`, `on` and `off` are

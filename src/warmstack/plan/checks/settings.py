@@ -72,7 +72,7 @@ def check_updates(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     yield finding("WS070", message, ("components",))
     for served in plan.models:
         if served.copies_max > served.copies_min:
-            message = f"an update of component {served.component} may start again from {served.copies_min} copies"
+            message = f"an update of component {served.component} may start again from copies.min, {served.copies_min}"
             yield finding("WS071", message, (*served.path, "copies"))
 
 
