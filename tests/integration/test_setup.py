@@ -1,0 +1,65 @@
+"""The set-up: what makes it run again, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import setup as setup_script
+
+READ = ("pyproject.toml", "package-lock.json", ".npmrc", "scripts/setup.py")
+
+
+@pytest.fixture
+def copy(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files that the set-up reads, in a folder of their own."""
+    for name in (*READ, *(f"requirements/{path.name}" for path in (root / "requirements").iterdir())):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(root / name, tmp_path / name)
+    monkeypatch.setattr(setup_script, "ROOT", tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["requirements/dev.txt", "package-lock.json", "scripts/setup.py", ".npmrc"])
+def test_a_changed_input_makes_it_run_again(copy: Path, name: str) -> None:
+    before = setup_script.inputs_hash("dev")
+    assert setup_script.inputs_hash("dev") == before
+    (copy / name).write_text((copy / name).read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    assert setup_script.inputs_hash("dev") != before
+
+
+def test_tool_settings_do_not_make_it_run_again(copy: Path) -> None:
+    before = setup_script.inputs_hash("dev")
+    text = (copy / "pyproject.toml").read_text(encoding="utf-8")
+    (copy / "pyproject.toml").write_text(text.replace("line-length = 120", "line-length = 90"), encoding="utf-8")
+    assert setup_script.inputs_hash("dev") == before
+    (copy / "pyproject.toml").write_text(text.replace('name = "warmstack"', 'name = "other"'), encoding="utf-8")
+    assert setup_script.inputs_hash("dev") != before
+
+
+def test_a_second_run_installs_nothing(root: Path) -> None:
+    stamp = root / ".venv" / "warmstack-setup.json"
+    before = stamp.stat().st_mtime_ns
+    done = subprocess.run(
+        [sys.executable, "scripts/setup.py", "dev"], cwd=root, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert stamp.stat().st_mtime_ns == before
+
+
+def test_requirements_are_pinned_with_hashes_and_name_no_address(root: Path) -> None:
+    for path in (root / "requirements").glob("*.txt"):
+        text = path.read_text(encoding="utf-8")
+        pins = re.findall(r"^[a-z0-9][a-z0-9._\[\]-]*==\S+", text, re.MULTILINE | re.IGNORECASE)
+        assert pins, path
+        assert text.count("--hash=sha256:") >= len(pins)
+        assert "://" not in text
+        assert "index-url" not in text
+    for name in ("package-lock.json", ".npmrc", "package.json"):
+        assert 'resolved":' not in (root / name).read_text(encoding="utf-8")
+    assert not (root / "uv.lock").exists()
