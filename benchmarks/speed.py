@@ -183,7 +183,7 @@ def show(results: Sequence[Result]) -> None:
 
 def main() -> int:
     """Measure, print the table, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser = argparse.ArgumentParser(description="How long people wait, as ratios of two commands run in turns.")
     parser.add_argument("only", nargs="*", help="validate, plan, app, adapters (default: all)")
     parser.add_argument("--rounds", type=int, default=9, help="rounds of each comparison (default: 9)")
     given = parser.parse_args()

@@ -119,14 +119,16 @@ def test_creation_has_an_order_and_deletion_the_reverse(stack: Synthesized) -> N
         gone.add(logical_id)
 
 
-def test_an_adapter_waits_for_its_own_base(stack: Synthesized) -> None:
+def test_an_adapter_waits_for_its_own_base_and_for_the_role_itself(stack: Synthesized) -> None:
+    """Its archive is read with the role, which an adapter from a new folder widens in the same update."""
     graph = dependencies(stack.template)
+    (role,) = stack.of_type("IAM::Role")
     components = stack.of_type("SageMaker::InferenceComponent")
     by_name = {one["Properties"]["InferenceComponentName"]: key for key, one in components.items()}
     for logical_id, one in components.items():
         base = one["Properties"]["Specification"].get("BaseInferenceComponentName")
         if base is not None:
-            assert by_name[base] in graph[logical_id]
+            assert {by_name[base], role} <= graph[logical_id]
 
 
 def test_scaling_waits_for_its_component(stack: Synthesized) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +14,7 @@ from typing import Any
 import pytest
 
 from check_templates import Problem, nag_problems, validate_templates
-from tests.infrastructure.synthesis import ALL, Synthesized, of_type, synthesized, template_of
+from tests.infrastructure.synthesis import ALL, ROOT, Synthesized, document_of, of_type, synthesized, template_of
 
 ACKNOWLEDGED = "aws:cdk:acknowledged-rules"
 
@@ -108,3 +111,24 @@ def test_without_the_acknowledgements_nag_finds_every_wildcard(
         assert one.tool == "cdk-nag"
         found.setdefault(one.where.removesuffix("/Resource"), set()).add(f"Annotation::{one.rule}")
     assert found == {path: set(rules) for path, rules in nagged.acknowledged.items()}
+
+
+def test_the_plans_own_warnings_are_not_nags(tmp_path: Path) -> None:
+    """They are in the same report; `warmstack validate` speaks of them, and `make check` does not fail for them."""
+    document = {key: one for key, one in document_of("kv-aware").items() if key != "acknowledge"}
+    (tmp_path / "spec.yaml").write_text(json.dumps(document), encoding="utf-8")
+    # In a process of its own: the CDK prints the warning whenever it likes.
+    program = (
+        "import sys; from pathlib import Path; from app import build_app; from check_templates import nag_problems\n"
+        "print(nag_problems(build_app([Path(sys.argv[1])], outdir=sys.argv[2])))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "spec.yaml"), str(tmp_path / "out")],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT / "scripts"), os.environ.get("PYTHONPATH", "")))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+    assert "Annotation::warmstack:WS055" in (tmp_path / "out" / "validation-report.json").read_text(encoding="utf-8")
