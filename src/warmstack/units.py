@@ -38,7 +38,7 @@ def parse_size(text: str) -> int:
         ValueError: the text is not a number followed by one of B, KB, MB, GB, TB, KiB, MiB, GiB, TiB.
     """
     match = re.fullmatch(r"([0-9.]+)([A-Za-z]+)", text)
-    if match is None or re.match(SIZE_PATTERN, text) is None:
+    if match is None or re.fullmatch(SIZE_PATTERN, text) is None:
         raise ValueError(f"{text!r} is not a size: write a number and a unit, such as 400GiB or 1.5TiB")
     return round(float(match[1]) * _SIZE_UNITS[match[2]])
 
@@ -49,7 +49,8 @@ def parse_seconds(text: str) -> int:
     Raises:
         ValueError: the text is not a whole number followed by s, m or h.
     """
-    if re.match(TIME_PATTERN, text) is None:
+    # Guard: `$` also matches before a line break at the end; a whole match does not.
+    if re.fullmatch(TIME_PATTERN, text) is None:
         raise ValueError(f"{text!r} is not a time: write a whole number and a unit, such as 90s, 20m or 2h")
     return int(text[:-1]) * _TIME_UNITS[text[-1]]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from warmstack.catalog.config_values import Values
+from warmstack.catalog.config_bounds import MAX_LAYERS, RANGES, shown, whole_number
+from warmstack.catalog.config_values import Values, mapping_or_none
 from warmstack.catalog.shapes import (
     CHUNKED,
     FULL,
@@ -35,12 +36,29 @@ _KINDS = {
 _PATTERN_KINDS = {"M": MAMBA, "*": FULL, "-": MLP_ONLY, "E": MOE_ONLY}
 # Source: transformers Llama4TextConfig.no_rope_layer_interval: every fourth layer attends to everything.
 _LLAMA4_FULL_EVERY = 4
+# A vision tower that has all of these is of the layout that the catalog knows.
+_VISION_FIELDS = (
+    "depth",
+    "hidden_size",
+    "intermediate_size",
+    "out_hidden_size",
+    "num_position_embeddings",
+    "in_channels",
+    "temporal_patch_size",
+    "patch_size",
+    "spatial_merge_size",
+)
 
 
 def layer_kinds(values: Values, model_type: str) -> tuple[str, ...] | None:
     """Return the kind of each layer, or None where every layer is full attention."""
     pattern = values.optional_str("hybrid_override_pattern")
     if pattern is not None:
+        if len(pattern) > MAX_LAYERS:
+            raise CatalogError(
+                f"{values.where('hybrid_override_pattern')} has {len(pattern):,} characters; "
+                f"{MAX_LAYERS:,} layers are the most"
+            )
         return tuple(_kind(_PATTERN_KINDS, character, values) for character in pattern)
     windows = values.numbers("hybrid_layer_pattern")
     if windows is not None:
@@ -54,7 +72,7 @@ def layer_kinds(values: Values, model_type: str) -> tuple[str, ...] | None:
 
 def _kind(kinds: dict[str, str], name: str, values: Values) -> str:
     if name not in kinds:
-        raise CatalogError(f"{values.source}: the layer kind {name!r} is not known")
+        raise CatalogError(f"{values.source}: the layer kind {shown(name)} is not known")
     return kinds[name]
 
 
@@ -82,6 +100,7 @@ def sliding_window(values: Values, kinds: tuple[str, ...] | None) -> int | None:
     """Return the tokens of the window; None where no layer has one (many configs name an unused window)."""
     if kinds is None or SLIDING not in kinds:
         return None
+    # Why: integer() refuses the 0 that stands for "no window" where no layer is windowed.
     return values.integer("sliding_window")
 
 
@@ -115,6 +134,8 @@ def mla(values: Values, *, num_layers: int) -> MlaShape | None:
         return None
     index_head_dim = values.optional_int("index_head_dim")
     indexers = values.texts("indexer_types")
+    if indexers is not None and len(indexers) < num_layers:
+        raise CatalogError(f"{values.where('indexer_types')} has {len(indexers)} entries for {num_layers} layers")
     return MlaShape(
         kv_lora_rank=rank,
         q_lora_rank=values.optional_int("q_lora_rank"),
@@ -164,20 +185,23 @@ def mamba(values: Values) -> MambaShape | None:
 
 def vision(values: Values) -> VisionShape | None:
     """Return the vision tower of a Qwen3-VL or Qwen3.5 model, or None for any other tower."""
-    config = values.whole.get("vision_config")
-    if not isinstance(config, dict):
+    config = mapping_or_none(values.whole.get("vision_config"), values.where("vision_config"))
+    if config is None or any(config.get(key) is None for key in _VISION_FIELDS):
         return None
-    fields = ("depth", "hidden_size", "intermediate_size", "out_hidden_size", "num_position_embeddings")
-    sides = ("in_channels", "temporal_patch_size", "patch_size", "spatial_merge_size")
-    if not all(isinstance(config.get(key), int) for key in fields + sides):
-        return None
+    sizes = {
+        key: whole_number(config[key], values.where(f"vision_config.{key}"), *RANGES[key]) for key in _VISION_FIELDS
+    }
+    stacked = config.get("deepstack_visual_indexes") or ()
+    if not isinstance(stacked, list | tuple) or len(stacked) > MAX_LAYERS:
+        where = values.where("vision_config.deepstack_visual_indexes")
+        raise CatalogError(f"{where} is {shown(stacked)}; it must be a list with at most {MAX_LAYERS:,} entries")
     return VisionShape(
-        depth=config["depth"],
-        hidden_size=config["hidden_size"],
-        intermediate_size=config["intermediate_size"],
-        out_hidden_size=config["out_hidden_size"],
-        num_position_embeddings=config["num_position_embeddings"],
-        patch_weights=config["in_channels"] * config["temporal_patch_size"] * config["patch_size"] ** 2,
-        merge_size=config["spatial_merge_size"],
-        mergers=1 + len(config.get("deepstack_visual_indexes") or ()),
+        depth=sizes["depth"],
+        hidden_size=sizes["hidden_size"],
+        intermediate_size=sizes["intermediate_size"],
+        out_hidden_size=sizes["out_hidden_size"],
+        num_position_embeddings=sizes["num_position_embeddings"],
+        patch_weights=sizes["in_channels"] * sizes["temporal_patch_size"] * sizes["patch_size"] ** 2,
+        merge_size=sizes["spatial_merge_size"],
+        mergers=1 + len(stacked),
     )

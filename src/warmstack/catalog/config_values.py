@@ -6,7 +6,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from warmstack.catalog.config_bounds import MAX_LAYERS, RANGES, shown, whole_number
 from warmstack.errors import CatalogError
+
+
+def mapping_or_none(found: object, where: str) -> Mapping[str, Any] | None:
+    """Return a value that must be an object or missing.
+
+    Raises:
+        CatalogError: it is something else; the message starts with ``where``, the file and the field.
+    """
+    if found is not None and not isinstance(found, Mapping):
+        raise CatalogError(f"{where} is {shown(found)}; it must be an object")
+    return found
+
+
+def text_or_none(found: object, where: str) -> str | None:
+    """Return a value that must be a text or missing.
+
+    Raises:
+        CatalogError: it is something else; the message starts with ``where``, the file and the field.
+    """
+    if found is not None and not isinstance(found, str):
+        raise CatalogError(f"{where} is {shown(found)}; it must be a text")
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,40 +51,43 @@ class Values:
         found = self.text.get(key)
         return self.whole.get(key) if found is None else found
 
+    def where(self, key: str) -> str:
+        """Return the file and a field, as messages start."""
+        return f"{self.source}: {key}"
+
     def integer(self, *keys: str) -> int:
         """Return a field that every model has, under the first of its names that is there.
 
         Raises:
-            CatalogError: none is there, or the value is not a whole number above zero.
+            CatalogError: none is there, or the value is not a whole number above zero and within its bounds.
         """
-        found = self.optional_int(*keys)
-        if found is None:
-            raise CatalogError(f"{self.source}: the config has no {' or '.join(keys)}")
-        return found
-
-    def optional_int(self, *keys: str) -> int | None:
-        """Return a whole number under the first of the names that is there, or None."""
         for key in keys:
             found = self.anywhere(key)
-            if found is None:
-                continue
-            if isinstance(found, bool) or not isinstance(found, int) or found < 0:
-                raise CatalogError(f"{self.source}: {key} is {found!r}; it must be a whole number")
-            return found
+            if found is not None:
+                return whole_number(found, self.where(key), 1, RANGES[key][1])
+        raise CatalogError(f"{self.source}: the config has no {' or '.join(keys)}")
+
+    def optional_int(self, *keys: str) -> int | None:
+        """Return a whole number under the first of the names that is there, or None.
+
+        Raises:
+            CatalogError: the value is not a whole number within the bounds of its field.
+        """
+        for key in keys:
+            found = self.anywhere(key)
+            if found is not None:
+                return whole_number(found, self.where(key), *RANGES[key])
         return None
 
     def optional_str(self, key: str) -> str | None:
         """Return a text, or None."""
-        found = self.anywhere(key)
-        if found is not None and not isinstance(found, str):
-            raise CatalogError(f"{self.source}: {key} is {found!r}; it must be a text")
-        return found
+        return text_or_none(self.anywhere(key), self.where(key))
 
     def optional_bool(self, key: str) -> bool | None:
         """Return true or false, or None."""
         found = self.anywhere(key)
         if found is not None and not isinstance(found, bool):
-            raise CatalogError(f"{self.source}: {key} is {found!r}; it must be true or false")
+            raise CatalogError(f"{self.where(key)} is {shown(found)}; it must be true or false")
         return found
 
     def flag(self, key: str) -> bool:
@@ -69,19 +95,29 @@ class Values:
         return bool(self.optional_bool(key))
 
     def numbers(self, key: str) -> tuple[int, ...] | None:
-        """Return a list of whole numbers, or None."""
-        found = self.anywhere(key)
-        if not isinstance(found, list):
+        """Return a list of whole numbers with one for each layer, or None."""
+        found = self._list(key)
+        if found is None:
             return None
-        if not all(isinstance(number, int) for number in found):
-            raise CatalogError(f"{self.source}: {key} must be a list of whole numbers")
-        return tuple(int(number) for number in found)
+        if not all(isinstance(number, int) and not isinstance(number, bool) for number in found):
+            raise CatalogError(f"{self.where(key)} is {shown(found)}; it must be a list of whole numbers")
+        return tuple(found)
 
     def texts(self, key: str) -> tuple[str, ...] | None:
-        """Return a list of texts, or None."""
-        found = self.anywhere(key)
-        if not isinstance(found, list):
+        """Return a list of texts with one for each layer, or None."""
+        found = self._list(key)
+        if found is None:
             return None
         if not all(isinstance(text, str) for text in found):
-            raise CatalogError(f"{self.source}: {key} must be a list of texts")
+            raise CatalogError(f"{self.where(key)} is {shown(found)}; it must be a list of texts")
         return tuple(found)
+
+    def _list(self, key: str) -> list[Any] | None:
+        found = self.anywhere(key)
+        if found is None:
+            return None
+        if not isinstance(found, list):
+            raise CatalogError(f"{self.where(key)} is {shown(found)}; it must be a list")
+        if len(found) > MAX_LAYERS:
+            raise CatalogError(f"{self.where(key)} has {len(found):,} entries; {MAX_LAYERS:,} layers are the most")
+        return found

@@ -14,11 +14,22 @@ from warmstack.catalog.config_parts import (
     sliding_window,
     vision,
 )
-from warmstack.catalog.config_values import Values
+from warmstack.catalog.config_bounds import MAX_LAYERS, shown
+from warmstack.catalog.config_values import Values, mapping_or_none
 from warmstack.catalog.experts import read_experts
 from warmstack.catalog.families import FAMILIES, NOT_UNDERSTOOD, Family
 from warmstack.catalog.quantization import read_quantization
-from warmstack.catalog.shapes import CHUNKED, FULL, SLIDING, ModelShape
+from warmstack.catalog.shapes import (
+    CHUNKED,
+    FULL,
+    LINEAR,
+    MAMBA,
+    MLP_ONLY,
+    MOE_ONLY,
+    SLIDING,
+    ModelShape,
+    QuantizationShape,
+)
 from warmstack.errors import CatalogError
 
 _ASSUMED_DTYPE = "bfloat16"
@@ -34,11 +45,13 @@ def shape_from_config(config: Mapping[str, object], *, model_id: str, source: st
         source: ``catalog``, or the path of the file, for messages.
 
     Raises:
-        CatalogError: a field that every model has is missing, or a value is not of its type.
+        CatalogError: a field that every model has is missing, or a value is not of its type or out of bounds.
     """
+    if not isinstance(config, Mapping):
+        raise CatalogError(f"{source}: the config is {shown(config)}; it must be an object")
     whole = cast("Mapping[str, Any]", config)
-    text = whole.get("text_config")
-    values = Values(text=text if isinstance(text, Mapping) else whole, whole=whole, source=source)
+    text = mapping_or_none(whole.get("text_config"), f"{source}: text_config")
+    values = Values(text=whole if text is None else text, whole=whole, source=source)
     model_type = values.optional_str("model_type") or "unknown"
     family = FAMILIES.get(model_type)
     notes: list[str] = []
@@ -46,14 +59,15 @@ def shape_from_config(config: Mapping[str, object], *, model_id: str, source: st
     kinds, num_layers = _layers(values, model_type)
     hidden_size = values.integer("hidden_size")
     num_heads = values.integer("num_attention_heads")
-    head_dim = values.optional_int("head_dim") or values.optional_int("attention_head_dim")
+    head_dim = _head_dim(values, hidden_size, num_heads)
     experts = read_experts(values, kinds=kinds, num_layers=num_layers, family=family)
     intermediate_size = _dense_width(values, model_type)
     latent = mla(values, num_layers=num_layers) if family is None or family.attention == "mla" else None
     window = sliding_window(values, kinds)
     vision_shape = vision(values)
     multimodal = _is_multimodal(whole)
-    quantization = read_quantization(_quantization_config(values), num_layers=num_layers)
+    quantization = _quantization(values, num_layers=num_layers)
+    linear, mamba_layers = linear_attention(values), mamba(values)
 
     dtype = values.optional_str("dtype") or values.optional_str("torch_dtype")
     if dtype is None:
@@ -68,6 +82,17 @@ def shape_from_config(config: Mapping[str, object], *, model_id: str, source: st
             raise CatalogError(f"{source}: the config has no intermediate_size, and not every layer has experts")
         if family.attention == "mla" and latent is None:
             raise CatalogError(f"{source}: the config has no kv_lora_rank, which a {model_type} model must have")
+    if reason is None and kinds is not None:
+        _require_parts(
+            values,
+            kinds,
+            {
+                LINEAR: ("linear_num_value_heads", linear),
+                MAMBA: ("mamba_num_heads", mamba_layers),
+                MLP_ONLY: ("intermediate_size", intermediate_size),
+                MOE_ONLY: ("n_routed_experts", experts),
+            },
+        )
 
     bias = _attention_bias(values, family)
     return ModelShape(
@@ -80,9 +105,7 @@ def shape_from_config(config: Mapping[str, object], *, model_id: str, source: st
         num_attention_heads=num_heads,
         num_key_value_heads=values.optional_int("num_key_value_heads") or num_heads,
         # Why: with latent attention the config's head_dim, where it is there at all, describes no head.
-        head_dim=latent.qk_nope_head_dim + latent.qk_rope_head_dim
-        if latent is not None
-        else head_dim or hidden_size // num_heads,
+        head_dim=latent.qk_nope_head_dim + latent.qk_rope_head_dim if latent is not None else head_dim,
         vocab_size=values.integer("vocab_size"),
         max_position_embeddings=values.optional_int("max_position_embeddings"),
         tie_word_embeddings=_ties_embeddings(values, family),
@@ -95,8 +118,8 @@ def shape_from_config(config: Mapping[str, object], *, model_id: str, source: st
         full_attention_interval=values.optional_int("full_attention_interval"),
         sliding_heads=attention_heads(values, SLIDING, model_type),
         full_heads=attention_heads(values, FULL, model_type),
-        linear_attention=linear_attention(values),
-        mamba=mamba(values),
+        linear_attention=linear,
+        mamba=mamba_layers,
         single_mixer_layers=family is not None and family.single_mixer_layers,
         attention_bias=bias,
         output_bias=bias if family is None or family.output_bias is None else family.output_bias,
@@ -124,11 +147,31 @@ def _layers(values: Values, model_type: str) -> tuple[tuple[str, ...] | None, in
     stated = values.optional_int("num_hidden_layers")
     if stated is None:
         # Why: some Nemotron configs state no number: the list is the number.
+        if not kinds:
+            raise CatalogError(f"{values.source}: the config has neither num_hidden_layers nor a list of layers")
         return kinds, len(kinds)
     if len(kinds) < stated:
         raise CatalogError(f"{values.source}: {len(kinds)} layer types for {stated} layers")
     # Why: a longer list goes on with the layers for multi-token prediction.
     return kinds[:stated], stated
+
+
+def _head_dim(values: Values, hidden_size: int, num_heads: int) -> int:
+    """Return the size of a head: stated, or the width shared among the heads."""
+    stated = values.optional_int("head_dim", "attention_head_dim")
+    if stated is None and hidden_size < num_heads:
+        raise CatalogError(
+            f"{values.where('num_attention_heads')} is {num_heads}; without head_dim it can be hidden_size at most, "
+            f"{hidden_size}"
+        )
+    return stated if stated is not None else hidden_size // num_heads
+
+
+def _require_parts(values: Values, kinds: tuple[str, ...], parts: Mapping[str, tuple[str, object]]) -> None:
+    """Refuse layers whose sizes the config does not state: they would be counted as nothing."""
+    for kind, (field, part) in parts.items():
+        if part is None and kind in kinds:
+            raise CatalogError(f"{values.source}: the config has {kind} layers and no {field}")
 
 
 def _incomplete_reason(model_type: str, family: Family | None, *, experts_known: bool) -> str | None:
@@ -153,9 +196,11 @@ def _is_multimodal(whole: Mapping[str, Any]) -> bool:
 
 def _architecture(whole: Mapping[str, Any], values: Values) -> str:
     names = whole.get("architectures") or values.text.get("architectures")
+    if names is None:
+        raise CatalogError(f"{values.source}: the config has no architectures")
     if isinstance(names, list) and names and isinstance(names[0], str):
         return names[0]
-    raise CatalogError(f"{values.source}: the config has no architectures")
+    raise CatalogError(f"{values.where('architectures')} is {shown(names)}; it must be a list of texts, not empty")
 
 
 def _attention_bias(values: Values, family: Family | None) -> bool:
@@ -174,12 +219,15 @@ def _ties_embeddings(values: Values, family: Family | None) -> bool:
     return True
 
 
-def _quantization_config(values: Values) -> Mapping[str, Any] | None:
+def _quantization(values: Values, *, num_layers: int) -> QuantizationShape | None:
     for key in ("quantization_config", "hf_quant_config"):
-        found = values.anywhere(key)
-        if isinstance(found, Mapping):
-            inner = found.get("quantization")
-            return inner if isinstance(inner, Mapping) else found
+        where = values.where(key)
+        found = mapping_or_none(values.anywhere(key), where)
+        if found is not None:
+            inner = mapping_or_none(found.get("quantization"), f"{where}.quantization")
+            if inner is not None:
+                found, where = inner, f"{where}.quantization"
+            return read_quantization(found, num_layers=num_layers, where=where)
     return None
 
 

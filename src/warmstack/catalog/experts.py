@@ -5,6 +5,7 @@ from __future__ import annotations
 from warmstack.catalog.config_values import Values
 from warmstack.catalog.families import Family
 from warmstack.catalog.shapes import MOE_ONLY, ExpertShape
+from warmstack.errors import CatalogError
 
 _COUNT = ("n_routed_experts", "num_local_experts", "num_experts")
 _PER_TOKEN = ("num_experts_per_tok", "num_experts_per_token", "top_k_experts", "experts_per_token")
@@ -30,12 +31,17 @@ def read_experts(
     elif shared_width and not shared:
         # Qwen: one shared expert, named only by its width.
         shared = 1
+    if width == 0 and family is not None:
+        raise CatalogError(f"{values.source}: the config has experts and no moe_intermediate_size")
+    per_token = values.optional_int(*_PER_TOKEN)
+    if per_token is not None and per_token > count:
+        raise CatalogError(f"{values.source}: a token uses {per_token} experts and a layer has {count}")
     step = values.optional_int("interleave_moe_layer_step", "decoder_sparse_step") or 1
     first_dense = values.optional_int("first_k_dense_replace") or 0
     layers = _layers(values, kinds=kinds, num_layers=num_layers, step=step, first_dense=first_dense)
     return ExpertShape(
         num_experts=count,
-        per_token=values.optional_int(*_PER_TOKEN),
+        per_token=per_token,
         moe_intermediate_size=width,
         shared_experts=shared,
         # Why: the DeepSeek families build their shared experts as one MLP of count times the width.
@@ -58,17 +64,28 @@ def _layers(
     """Return the layers with a mixture: from a list where the config has one, else from step and start."""
     if kinds is not None and MOE_ONLY in kinds:
         return tuple(index for index, kind in enumerate(kinds) if kind == MOE_ONLY)
-    pattern = values.numbers("moe_layer_freq")
-    if pattern is not None:
-        return tuple(index for index, has_experts in enumerate(pattern) if has_experts)
+    # Why: DeepSeek states one number for all layers here; it is 1 in every model that the catalog holds.
+    if isinstance(values.anywhere("moe_layer_freq"), int):
+        values.optional_int("moe_layer_freq")
+    else:
+        pattern = values.numbers("moe_layer_freq")
+        if pattern is not None:
+            _require_length(values, "moe_layer_freq", len(pattern), num_layers)
+            return tuple(index for index, has_experts in enumerate(pattern[:num_layers]) if has_experts)
     named = values.texts("mlp_layer_types")
     if named is not None:
-        return tuple(index for index, name in enumerate(named) if name == "sparse")
+        _require_length(values, "mlp_layer_types", len(named), num_layers)
+        return tuple(index for index, name in enumerate(named[:num_layers]) if name == "sparse")
     plain = values.numbers("mlp_only_layers") or ()
     # Source: transformers: Qwen MoE and Llama 4 put a mixture where (index + 1) is a multiple of the step.
     return tuple(
         index for index in range(num_layers) if index >= first_dense and (index + 1) % step == 0 and index not in plain
     )
+
+
+def _require_length(values: Values, key: str, length: int, num_layers: int) -> None:
+    if length < num_layers:
+        raise CatalogError(f"{values.where(key)} has {length} entries for {num_layers} layers")
 
 
 def _leading_dense(layers: tuple[int, ...], num_layers: int) -> int:

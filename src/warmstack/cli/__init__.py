@@ -12,24 +12,14 @@ def main() -> None:
     """Run the command line. Exit codes: 0 no error, 1 invalid input or an error finding, 2 usage, 130 Ctrl-C."""
     # A command lives for a fraction of a second: collecting garbage would be a tenth of it and free nothing.
     gc.disable()
-
-    from warmstack.cli.app import app
-    from warmstack.errors import WarmstackError
-
-    for stream in (sys.stdout, sys.stderr):
-        # Guard: a terminal without UTF-8 shows escapes instead of ending the command.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    _prepare_streams()
     try:
-        app()
-    except WarmstackError as error:
-        print(f"warmstack: {error}", file=sys.stderr)
-        sys.exit(1)
+        _run()
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
         # Guard: the reader (head, less) has gone; without this Python complains again while it exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_output_go()
         sys.exit(1)
     except Exception as error:
         if os.environ.get("WARMSTACK_TRACEBACK"):
@@ -40,3 +30,50 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(1)
+
+
+def _run() -> None:
+    from warmstack.cli.app import app
+    from warmstack.errors import WarmstackError
+
+    try:
+        app()
+        sys.stdout.flush()
+    except WarmstackError as error:
+        print(f"warmstack: {error}", file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # Reading is mapped where it happens; what is left is writing to standard output.
+        print(f"warmstack: the output cannot be written: {error.strerror or error}", file=sys.stderr)
+        _let_output_go()
+        sys.exit(1)
+    except SystemExit:
+        _flush_or_fail()
+        raise
+
+
+def _flush_or_fail() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        print(f"warmstack: the output cannot be written: {error.strerror or error}", file=sys.stderr)
+        _let_output_go()
+        sys.exit(1)
+
+
+def _prepare_streams() -> None:
+    # A stream that the caller closed is None here; what is written to it goes nowhere.
+    sys.stdout = sys.stdout or io.StringIO()
+    sys.stderr = sys.stderr or io.StringIO()
+    for stream in (sys.stdout, sys.stderr):
+        # Guard: a terminal without UTF-8 shows escapes instead of ending the command.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _let_output_go() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warmstack.catalog import load_catalog
-from warmstack.plan import Finding, Plan, PlanError, draft_plan
+from warmstack.plan import CHECKS, Finding, Plan, PlanError, draft_plan
 from warmstack.spec import Diagnostic, LoadedSpec, SpecError, load_spec, unique
 
 
@@ -58,4 +58,11 @@ def plan_file(path: Path) -> Outcome:
 
 
 def _diagnostic(one: Finding, loaded: LoadedSpec) -> Diagnostic:
-    return Diagnostic(severity=one.severity, message=one.message, mark=loaded.mark(one.path), check=one.check)
+    return Diagnostic(
+        severity=one.severity,
+        message=one.message,
+        mark=loaded.mark(one.path),
+        check=one.check,
+        # A note asks for nothing; the others say what to do.
+        hint=None if one.severity == "note" else CHECKS[one.check].fix,
+    )

@@ -14,7 +14,7 @@ from rich.text import Text
 from warmstack.cli.console import console, print_json
 from warmstack.cli.load import plan_file
 from warmstack.plan import DOCUMENT_VERSION, Plan, ServedModel, plan_document
-from warmstack.spec import render
+from warmstack.spec import printable, render
 from warmstack.units import GIB, format_bytes, format_count, format_usd
 
 _BAR = 48
@@ -35,7 +35,7 @@ def show_plan(path: Path, *, as_json: bool, strict: bool) -> int:
         _page(outcome.plan, console())
     sys.stdout.flush()
     if outcome.diagnostics:
-        print("\nFindings" if outcome.plan is not None else f"{path.as_posix()} cannot be planned:")
+        print("\nFindings" if outcome.plan is not None else f"{printable(path.as_posix())} cannot be planned:")
         sys.stdout.write(render(outcome.diagnostics, outcome.lines))
     if outcome.acknowledged:
         print(f"{outcome.acknowledged} acknowledged in the spec")
@@ -164,7 +164,7 @@ def _derived(plan: Plan, out: Console) -> None:
         who = f" of {served.component}" if served.component else ""
         out.print(f"\n[bold]Model environment[/bold]{who}")
         for key, value in served.environment.items():
-            out.print(Text(f"  {key}={value}"))
+            out.print(Text(f"  {key}={printable(value)}"))
 
 
 def _quotas(plan: Plan, out: Console) -> None:

@@ -7,21 +7,27 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from warmstack.cli.load import Outcome, plan_file
-from warmstack.spec import Format, render
+from warmstack.spec import Format, printable, render
 
 
 def validate_specs(paths: Sequence[Path], form: Format, *, strict: bool) -> int:
     """Print the messages of every spec, and a line for each in text form. Returns the exit code."""
-    outcomes = [(path, plan_file(path)) for path in paths]
-    lines = {name: text for _, outcome in outcomes for name, text in outcome.lines.items()}
+    failed = False
+    outcomes: list[Outcome] = []
+    for path in paths:
+        outcome = plan_file(path)
+        failed = failed or outcome.failed(strict=strict)
+        if form == "json":
+            outcomes.append(outcome)
+            continue
+        # One file after the other: what is known of the first is shown whatever becomes of the next.
+        sys.stdout.write(render(outcome.diagnostics, outcome.lines, form))
+        if form == "text":
+            sys.stdout.write(f"{printable(path.as_posix())}: {_verdict(outcome)}\n")
+        sys.stdout.flush()
     if form == "json":
-        sys.stdout.write(render([one for _, outcome in outcomes for one in outcome.diagnostics], lines, form))
-    else:
-        for path, outcome in outcomes:
-            sys.stdout.write(render(outcome.diagnostics, lines, form))
-            if form == "text":
-                sys.stdout.write(f"{path.as_posix()}: {_verdict(outcome)}\n")
-    return int(any(outcome.failed(strict=strict) for _, outcome in outcomes))
+        sys.stdout.write(render([one for outcome in outcomes for one in outcome.diagnostics], {}, form))
+    return int(failed)
 
 
 def _verdict(outcome: Outcome) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from warmstack.catalog import ServerImage
 from warmstack.plan.model import GpuMemoryPlan, HostMemoryPlan, Setting, TierPlan
+from warmstack.plan.options import whole_number
 from warmstack.spec import CacheSpec, EngineSpec, ModelSpec, SpeculativeSpec
 from warmstack.units import GIB
 
@@ -159,7 +160,8 @@ def _vllm_engine(inputs: EngineInputs) -> dict[str, Setting]:
             "enable_lora": True,
             "max_loras": MAX_LORAS,
             "max_lora_rank": rank_slot(max(inputs.adapter_ranks)),
-            "max_cpu_loras": MAX_CPU_LORAS,
+            # vLLM demands at least max_loras.
+            "max_cpu_loras": max(MAX_CPU_LORAS, whole_number(inputs.options, "max_loras") or 0),
         }
     return settings
 

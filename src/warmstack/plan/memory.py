@@ -41,6 +41,7 @@ class Load:
         shape: the model.
         parameter_count: its parameters.
         weight_bytes: its weights as loaded.
+        stored_bytes: its weights as they lie in S3 or on the hub.
         kv_dtype_bytes: bytes of one KV element: 2, or 1 with an 8-bit cache.
         gpu_memory_utilization: the engine's share of a GPU.
         extra_bytes: draft model and adapters on the GPUs, for the whole copy.
@@ -52,6 +53,7 @@ class Load:
     shape: ModelShape
     parameter_count: int
     weight_bytes: int
+    stored_bytes: int
     kv_dtype_bytes: int
     gpu_memory_utilization: float
     extra_bytes: int

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from warmstack.plan.model import CostPlan, EndpointPlan, QuotaNeed, ServedModel
+from warmstack.plan.model import CostPlan, EndpointPlan, QuotaNeed
 
 HOURS_PER_MONTH = 730
 
 
-def instances_during_update(endpoint: EndpointPlan, models: Sequence[ServedModel]) -> tuple[int, str]:
+def instances_during_update(endpoint: EndpointPlan) -> tuple[int, str]:
     """Return the instances an update needs at the maximum, and why.
 
     A variant's update is blue/green, all at once, when no deployment configuration is given: it doubles the
-    fleet (API DeploymentConfig). A component's update adds copies first, so at least one more instance when the
-    instances are full (DG, inference component rolling updates).
+    fleet (API DeploymentConfig). A component's update adds copies first, on instances that managed scaling may
+    start, so it stays within the maximum (DG, inference component rolling updates).
     """
     most = endpoint.instances_max
-    if not endpoint.uses_components:
-        return 2 * most, "blue/green, all at once: the new fleet stands before the old one goes"
-    full = any(model.copies_per_instance <= 1 for model in models) or not models
-    extra = "every copy fills an instance" if full else "the instances may be full"
-    return most + 1, f"a rolling update adds copies first, and {extra}"
+    if endpoint.uses_components:
+        return most, "a component's rolling update stays within instances.max"
+    return 2 * most, "blue/green, all at once: the new fleet stands before the old one goes"
 
 
-def plan_quotas(endpoint: EndpointPlan, models: Sequence[ServedModel]) -> tuple[QuotaNeed, ...]:
+def plan_quotas(endpoint: EndpointPlan) -> tuple[QuotaNeed, ...]:
     """Return the quotas that the account needs, by their names in Service Quotas."""
-    during, reason = instances_during_update(endpoint, models)
+    during, reason = instances_during_update(endpoint)
     return (
         QuotaNeed(
             name=f"{endpoint.instance.name} for endpoint usage",
@@ -46,10 +42,10 @@ def plan_quotas(endpoint: EndpointPlan, models: Sequence[ServedModel]) -> tuple[
     )
 
 
-def plan_cost(endpoint: EndpointPlan, models: Sequence[ServedModel]) -> CostPlan:
+def plan_cost(endpoint: EndpointPlan) -> CostPlan:
     """Return what the instances cost on demand; storage, data transfer and metrics are not in it."""
     price = endpoint.instance.usd_per_hour
-    during, _ = instances_during_update(endpoint, models)
+    during, _ = instances_during_update(endpoint)
 
     def dollars(instances: int, hours: int = 1) -> float | None:
         return None if price is None else round(price * instances * hours, 4)

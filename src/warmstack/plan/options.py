@@ -21,14 +21,13 @@ _COMMON = {
     "spec_method": "engine.speculative",
     "spec_model": "engine.speculative",
     "spec_tokens": "engine.speculative",
-    "host": "the image itself",
-    "port": "the image itself",
 }
 TYPED: Mapping[str, Mapping[str, str]] = {
     "lmi": _COMMON
     | {
         "model_id": "model.id",
         "model": "model.id",
+        "model_dir": "model.id",
         "tensor_parallel_degree": "engine.tensor_parallel_degree",
         "tensor_parallel_size": "engine.tensor_parallel_degree",
         "quantize": "model.quantization",
@@ -47,11 +46,63 @@ TYPED: Mapping[str, Mapping[str, str]] = {
     | {
         "model_path": "model.id",
         "tp_size": "engine.tensor_parallel_degree",
-        "tensor_parallel_size": "engine.tensor_parallel_degree",
         "context_length": "model.max_model_len",
         "speculative_algorithm": "engine.speculative",
         "speculative_draft_model_path": "engine.speculative",
     },
+}
+# What the image or the platform decides, with what would happen otherwise. One name a line; both engines'.
+_SECRET = "it would stand in plain text in the template, and it does not protect /invocations"
+_ALONE = "the container must answer alone, on port 8080, without TLS"
+_ONE_MACHINE = "a copy runs on one instance"
+OWNED: Mapping[str, str] = {
+    "host": _ALONE,
+    "port": _ALONE,
+    "uds": _ALONE,
+    "root_path": _ALONE,
+    "headless": _ALONE,
+    "grpc": _ALONE,
+    "ssl_keyfile": _ALONE,
+    "ssl_certfile": _ALONE,
+    "ssl_ca_certs": _ALONE,
+    "ssl_cert_reqs": _ALONE,
+    "enable_ssl_refresh": _ALONE,
+    "api_key": _SECRET,
+    "admin_api_key": _SECRET,
+    "hf_token": _SECRET,
+    "nnodes": _ONE_MACHINE,
+    "node_rank": _ONE_MACHINE,
+    "master_addr": _ONE_MACHINE,
+    "master_port": _ONE_MACHINE,
+    "dist_init_addr": _ONE_MACHINE,
+    "disaggregation_mode": _ONE_MACHINE,
+}
+# Other handlers than LMI's asynchronous one have neither sessions nor adapters, and read other settings.
+_HANDLER = "LMI's asynchronous handler is the one that the plan is made for"
+OWNED_BY_LMI: Mapping[str, str] = {
+    "async_mode": _HANDLER,
+    "rolling_batch": _HANDLER,
+    "entrypoint": _HANDLER,
+    "mpi_mode": _HANDLER,
+}
+# Numbers that the plan reckons with, so that they have to be numbers, and possible ones.
+RANGES: Mapping[str, tuple[float, float]] = {
+    "max_num_seqs": (1, 65_536),
+    "max_rolling_batch_size": (1, 65_536),
+    "max_running_requests": (1, 65_536),
+    "gpu_memory_utilization": (0.05, 1),
+    "mem_fraction_static": (0.05, 1),
+    "data_parallel_size": (1, 1_024),
+    "data_parallel_size_local": (1, 1_024),
+    "dp_size": (1, 1_024),
+    "pipeline_parallel_size": (1, 1_024),
+    "pipeline_parallel_degree": (1, 1_024),
+    "pp_size": (1, 1_024),
+    "max_loras": (1, 1_024),
+    "max_cpu_loras": (1, 100_000),
+    "max_lora_rank": (1, 512),
+    "max_num_batched_tokens": (1, 10_000_000),
+    "api_server_count": (1, 1_024),
 }
 # LMI has two names for one setting; the handler fails when both are given and differ.
 CANONICAL: Mapping[str, Mapping[str, str]] = {
@@ -104,18 +155,34 @@ def canonical_name(name: str, flags: FlagTable) -> str:
 
 
 def _problem(name: str, value: Any, flags: FlagTable, place: SpecPath) -> Finding | None:
-    typed = TYPED[flags.server].get(name)
-    if typed is not None:
-        return finding("WS082", f"option {name} repeats {typed}, which is where {flags.server} gets it from", place)
+    flag = flags.flags.get(name)
+    names = (name,) if flag is None else (name, flag.name, *flag.aliases)
+    for known in names:
+        typed = TYPED[flags.server].get(known)
+        if typed is not None:
+            return finding("WS082", f"option {name} repeats {typed}, which is where {flags.server} gets it from", place)
+        owner = OWNED.get(known) or (OWNED_BY_LMI.get(known) if flags.server == "lmi" else None)
+        if owner is not None:
+            return finding("WS082", f"option {name} is not yours to set: {owner}", place)
     if name in flags.removed:
         return finding("WS081", f"option {name} has no effect on {flags.server}: {flags.removed[name]}", place)
-    flag = flags.flags.get(name)
     if flag is None:
         guesses = flags.suggest(name)
         ask = f"; did you mean {' or '.join(guesses)}?" if guesses else ""
         return finding("WS080", f"{flags.server} has no option {name} (checked: {flags.version}){ask}", place)
-    wrong = next(_wrong_values(flag, value), None)
+    wrong = _out_of_range(flag, value) or next(_wrong_values(flag, value), None)
     return None if wrong is None else finding("WS083", f"option {name} is {_shown(value)}; {wrong}", place)
+
+
+def _out_of_range(flag: Flag, value: Any) -> str | None:
+    """Return what is wrong with a number that the plan reckons with, or None."""
+    if flag.name not in RANGES:
+        return None
+    low, high = RANGES[flag.name]
+    kind = float if flag.kind == "float" else int
+    if isinstance(value, bool) or not isinstance(value, int | float) or (kind is int and not isinstance(value, int)):
+        return "it must be a whole number" if kind is int else "it must be a number"
+    return None if low <= value <= high else f"it must be from {low:,} to {high:,}"
 
 
 def _wrong_values(flag: Flag, value: Any) -> Iterator[str]:

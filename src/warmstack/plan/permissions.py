@@ -48,9 +48,10 @@ def _weights(models: Sequence[ServedModel]) -> Iterator[Permission]:
             bucket, _, prefix = path.partition("/")
             prefixes.setdefault(bucket, set()).add(prefix)
         for adapter in model.adapters:
-            # By folder, not by archive: adding an adapter then leaves the role as it is.
-            folder = adapter.artifact.removeprefix("s3://").rsplit("/", 1)[0]
-            objects.add(f"arn:${{AWS::Partition}}:s3:::{folder}/*.tar.gz")
+            # By folder, not by archive: adding an adapter then leaves the role as it is. Not by bucket, though.
+            path = adapter.artifact.removeprefix("s3://")
+            folder = path.rsplit("/", 1)[0]
+            objects.add(f"arn:${{AWS::Partition}}:s3:::{f'{folder}/*.tar.gz' if '/' in folder else path}")
     if objects:
         yield Permission(
             sid="ReadArtifacts",

@@ -7,7 +7,7 @@ stage                     takes                                       gives
 ``served.plan_served``    one model of the spec with those facts      degree, memory, tiers, settings, environment
 ``endpoint``              spec, served models                         names, routing, AMI
 ``permissions``           endpoint, served models                     statements of the execution role
-``money``                 endpoint, served models                     quotas, cost
+``money``                 endpoint                                    quotas, cost
 ``checks``                spec, whole plan                            findings
 ========================  ==========================================  =========================================
 """
@@ -85,8 +85,8 @@ def draft_plan(spec: DeploymentSpec, catalog: Catalog, shapes: Mapping[SpecPath,
         endpoint=endpoint,
         models=models,
         permissions=plan_permissions(endpoint, models),
-        quotas=plan_quotas(endpoint, models),
-        cost=plan_cost(endpoint, models),
+        quotas=plan_quotas(endpoint),
+        cost=plan_cost(endpoint),
         derived=(*endpoint_derived(spec, endpoint), *(line for one in served for line in one.derived)),
         findings=(),
         tags=dict(sorted(spec.tags.items())),

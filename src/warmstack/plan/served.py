@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from warmstack.catalog import Catalog, InstanceType, ModelShape, ServerImage
@@ -33,12 +34,26 @@ from warmstack.plan.options import CheckedOptions, check_options, data_parallel_
 from warmstack.plan.parallel import allows, degrees, largest, nearest, smallest_that_fits
 from warmstack.plan.parameters import parameter_count, weight_bytes
 from warmstack.plan.reasons import Choices, served_derived
-from warmstack.plan.timeouts import start_times
+from warmstack.plan.timeouts import StartTimes, start_times
 from warmstack.spec import CacheSpec, ComponentSpec, DeploymentSpec, EngineSpec, ModelSpec, TierSize
 
 # A request's tokens assumed when max_num_seqs is derived: long enough for retrieval and chat turns.
 ASSUMED_REQUEST_TOKENS = 4096
 MOST_SEQUENCES = 256
+# Methods that need a checkpoint quantized by them; the others quantize 16-bit weights while loading.
+LOADED_FROM_A_CHECKPOINT = frozenset(
+    {
+        "awq",
+        "awq_marlin",
+        "gptq",
+        "gptq_marlin",
+        "modelopt",
+        "modelopt_fp8",
+        "modelopt_fp4",
+        "compressed-tensors",
+        "mxfp4",
+    }
+)
 # What "fits" means for a degree when the spec names no max_model_len.
 LEAST_CONTEXT_TOKENS = 8192
 _BYTES_OF_KV_DTYPE = {"fp8": 1, "nvf": 1, "mxf": 1, "int": 1}
@@ -101,11 +116,12 @@ def plan_served(request: Request) -> Served:
     split, split_findings = _split(request, load)
     memory, length, length_given = _memory(request, load, split)
     sequences, sequences_given = _sequences(request, options, memory, length)
-    copies = max(1, request.instance.gpu_count // split.accelerators) if request.component is not None else 1
+    copies = max(1, request.instance.gpu_count // split.accelerators)
+    workers = copies if request.component is not None else _lmi_workers(request, split)
     use = HostUse(
         instance=request.instance,
-        accelerators=split.accelerators if request.component is not None else request.instance.gpu_count,
-        copies=copies,
+        accelerators=request.instance.gpu_count // workers if request.component is None else split.accelerators,
+        copies=workers,
         memory=memory,
         cpu=TierSize(kind="none") if request.cache.lmcache.auto_config else request.cache.tiers.cpu,
         disk=TierSize(kind="none") if request.cache.lmcache.auto_config else request.cache.tiers.disk.size,
@@ -113,7 +129,7 @@ def plan_served(request: Request) -> Served:
     host = plan_host(use)
     timeouts = request.spec.endpoint.timeouts
     times = start_times(
-        memory.weight_bytes,
+        load.stored_bytes,
         from_hub=request.model.weights.s3 is None,
         download=timeouts.download,
         startup=timeouts.startup,
@@ -139,10 +155,7 @@ def plan_served(request: Request) -> Served:
     environment = dict(sorted((entries | extra_environment(inputs)).items()))
     findings = [*options.findings, *split_findings, *_typed_choices(request)]
     findings += [finding(one.check, one.message, _option_path(request, one.setting)) for one in unwritable]
-    if times.wanted_download_seconds > times.download_seconds or times.wanted_startup_seconds > times.startup_seconds:
-        wanted = max(times.wanted_download_seconds, times.wanted_startup_seconds)
-        message = f"{memory.weight_bytes / 1e9:.0f} GB of weights may need {wanted} s; SageMaker waits at most 3600 s"
-        findings.append(finding("WS033", message, (*request.path, "model")))
+    findings += _late_starts(request, times)
     names = (request.spec.name, request.spec.environment)
     component = request.component
     model = ServedModel(
@@ -207,6 +220,27 @@ def cache_has_tiers(cache: CacheSpec) -> bool:
     return cache.tiers.cpu.kind != "none" or cache.tiers.disk.size.kind != "none"
 
 
+def _lmi_workers(request: Request, split: _Split) -> int:
+    """Return how many engines a variant runs: LMI starts one for each group of GPUs, unless something forces one."""
+    forced = request.spec.endpoint.sessions is not None or request.cache.lmcache.auto_config
+    if request.engine.server != "lmi" or forced:
+        return 1
+    return max(1, request.instance.gpu_count // split.degree)
+
+
+def _late_starts(request: Request, times: StartTimes) -> Iterator[Finding]:
+    for name, has, wants in (
+        ("download", times.download_seconds, times.wanted_download_seconds),
+        ("startup", times.startup_seconds, times.wanted_startup_seconds),
+    ):
+        if wants <= has:
+            continue
+        given = getattr(request.spec.endpoint.timeouts, name)
+        why = f"timeouts.{name} is {has} s" if given else "SageMaker waits at most 3600 s"
+        path = ("endpoint", "timeouts", name) if given else (*request.path, "model")
+        yield finding("WS033", f"{name} of {request.model.id} may take {wants} s; {why}", path)
+
+
 def _load(request: Request, options: CheckedOptions) -> Load:
     weights = weight_bytes(
         request.shape, dtype=_none_if_auto(request.model.dtype), quantization=request.model.quantization
@@ -215,23 +249,41 @@ def _load(request: Request, options: CheckedOptions) -> Load:
     default = SGLANG_MEM_FRACTION if request.engine.server == "sglang" else DEFAULT_UTILIZATION
     kv_dtype = str(options.settings.get("kv_cache_dtype", "auto"))
     adapters = request.component.adapters if request.component is not None else ()
-    extra = 0
+    extra = _draft_bytes(request)
     if adapters:
         slots = whole_number(options.settings, "max_loras") or MAX_LORAS
         rank = whole_number(options.settings, "max_lora_rank") or rank_slot(max(one.rank for one in adapters))
         extra += slots * lora_slot_bytes(request.shape, rank)
-    if request.engine.speculative is not None and request.engine.speculative.method in ("eagle", "eagle3"):
-        extra += draft_head_bytes(request.shape)
     return Load(
         shape=request.shape,
         parameter_count=parameter_count(request.shape),
         weight_bytes=weights.total_bytes,
-        kv_dtype_bytes=_BYTES_OF_KV_DTYPE.get(kv_dtype[:3], 2),
+        stored_bytes=_stored_bytes(request, weights.total_bytes),
+        kv_dtype_bytes=_BYTES_OF_KV_DTYPE.get(kv_dtype[:3], 4 if request.model.dtype == "float32" else 2),
         gpu_memory_utilization=number(options.settings, share_name) or default,
         extra_bytes=extra,
         outside_share=request.engine.server == "sglang",
         windows_grow=uses_lmcache(request.engine, request.cache),
     )
+
+
+def _stored_bytes(request: Request, loaded_bytes: int) -> int:
+    """Return the bytes of the weights as they lie in S3 or on the hub, which is what a start has to move."""
+    if request.model.quantization in LOADED_FROM_A_CHECKPOINT:
+        return loaded_bytes
+    return weight_bytes(request.shape, dtype=None, quantization=None).total_bytes
+
+
+def _draft_bytes(request: Request) -> int:
+    """Return the bytes of a speculative draft on the GPUs; a draft that the catalog does not know counts nothing."""
+    speculative = request.engine.speculative
+    if speculative is None or speculative.draft is None:
+        return 0
+    if speculative.method in ("eagle", "eagle3"):
+        return draft_head_bytes(request.shape)
+    shape = request.catalog.models.get(speculative.draft)
+    known = shape is not None and shape.complete
+    return weight_bytes(shape, dtype=None, quantization=None).total_bytes if known and shape is not None else 0
 
 
 def _none_if_auto(dtype: str) -> str | None:
@@ -240,12 +292,13 @@ def _none_if_auto(dtype: str) -> str | None:
 
 def _split(request: Request, load: Load) -> tuple[_Split, list[Finding]]:
     """Choose the tensor parallel degree and the GPUs of a copy."""
-    gpus = max(1, request.instance.gpu_count // data_parallel_ranks(request.engine.options))
+    ranks = data_parallel_ranks(request.engine.options)
+    gpus = max(1, request.instance.gpu_count // ranks)
     wanted = request.engine.tensor_parallel_degree
     place = (*request.path, "engine", "tensor_parallel_degree")
     accelerators = request.component.accelerators if request.component is not None else None
     if wanted is None and accelerators is not None:
-        wanted, place = accelerators, (*request.path, "accelerators")
+        wanted, place = max(1, accelerators // ranks), (*request.path, "accelerators")
     findings: list[Finding] = []
     if wanted is not None:
         if not allows(request.shape, wanted):
@@ -255,22 +308,26 @@ def _split(request: Request, load: Load) -> tuple[_Split, list[Finding]]:
                 f"and {request.shape.num_key_value_heads} KV heads, so it must be {near}"
             )
             findings.append(finding("WS024", message, place))
-        split = _Split(degree=wanted, accelerators=accelerators or wanted, reason="given in the spec", given=True)
+        whole = wanted * ranks
+        split = _Split(degree=wanted, accelerators=accelerators or whole, reason="given in the spec", given=True)
     elif request.component is None:
         degree = largest(request.shape, gpus)
-        heads, whole = request.shape.num_attention_heads, "one engine for all"
-        reason = f"the largest divisor of {heads} heads on {gpus} GPU{'s' if gpus > 1 else ''}: {whole}"
+        heads, on = request.shape.num_attention_heads, f"{gpus} GPU{'s' if gpus > 1 else ''}"
+        reason = f"the largest divisor of {heads} heads on {on}: one engine for all"
         split = _Split(degree=degree, accelerators=request.instance.gpu_count, reason=reason, given=False)
     else:
         degree, reason = _smallest(request, load)
-        split = _Split(degree=degree, accelerators=degree, reason=reason, given=False)
+        split = _Split(degree=degree, accelerators=degree * ranks, reason=reason, given=False)
     most = request.instance.gpu_count
     if split.accelerators > most:
         what = "accelerators" if accelerators is not None else "tensor_parallel_degree"
         message = f"{what} is {split.accelerators}; {request.instance.name} has {most} GPU{'s' if most > 1 else ''}"
         findings.append(finding("WS028", message, place))
-    if accelerators is not None and split.degree != accelerators:
-        message = f"tensor_parallel_degree is {split.degree} and accelerators is {accelerators}; they must be equal"
+    if accelerators is not None and split.degree * ranks != accelerators:
+        of_ranks = f" x {ranks} data parallel ranks" if ranks > 1 else ""
+        message = (
+            f"tensor_parallel_degree is {split.degree}{of_ranks} and accelerators is {accelerators}; they must be equal"
+        )
         findings.append(finding("WS027", message, place))
     return split, findings
 

@@ -45,8 +45,8 @@ def start_times(
     return StartTimes(
         download_seconds=download or _accepted(wanted_download),
         startup_seconds=startup or _accepted(wanted_startup),
-        wanted_download_seconds=download or wanted_download,
-        wanted_startup_seconds=startup or wanted_startup,
+        wanted_download_seconds=wanted_download,
+        wanted_startup_seconds=wanted_startup,
     )
 
 

@@ -8,7 +8,7 @@ from warmstack.spec.deployment import (
     EndpointSpec,
     RoutingSpec,
 )
-from warmstack.spec.diagnostics import Diagnostic, Format, Severity, SpecError, render, unique
+from warmstack.spec.diagnostics import Diagnostic, Format, Severity, SpecError, printable, render, unique
 from warmstack.spec.fields import TierSize
 from warmstack.spec.loader import LoadedSpec, load_spec
 from warmstack.spec.schema import schema_text, spec_schema
@@ -36,6 +36,7 @@ __all__ = [
     "TierSize",
     "Weights",
     "load_spec",
+    "printable",
     "render",
     "schema_text",
     "spec_schema",

@@ -11,6 +11,14 @@ from warmstack.spec.serving import CacheSpec, EngineSpec, ModelSpec
 
 RoutingStrategy = Literal["LEAST_OUTSTANDING_REQUESTS", "RANDOM", "PREFIX_AWARE", "KV_AWARE"]
 
+# API ProductionVariant.InferenceAmiVersion, those for GPUs: drivers 535 (CUDA 12.2), 550 (12.4) and 580 (13.0).
+AmiVersion = Literal[
+    "al2-ami-sagemaker-inference-gpu-2",
+    "al2-ami-sagemaker-inference-gpu-2-1",
+    "al2-ami-sagemaker-inference-gpu-3-1",
+    "al2023-ami-sagemaker-inference-gpu-4-1",
+]
+
 RESERVED_KEYS = frozenset({"rollout", "network", "encryption", "observability", "schedules", "instance_pools"})
 """Keys that later versions will give a meaning to. Until they have resources they are refused by name."""
 
@@ -38,6 +46,14 @@ class TargetSpec(SpecModel):
     """The AWS Region."""
 
 
+def _registry_domain(uri: str | None) -> str | None:
+    if uri is not None:
+        region, host = uri.split(".")[3], uri.split("/")[0]
+        if region.startswith("cn-") != host.endswith(".cn"):
+            raise ValueError(f"image.base is on {host}; registries of {region} do not have that domain")
+    return uri
+
+
 class ImageSpec(SpecModel):
     """How the container image comes about."""
 
@@ -45,6 +61,7 @@ class ImageSpec(SpecModel):
     """none: the stock image. docker and codebuild are not supported yet."""
     base: Annotated[
         str | None,
+        AfterValidator(_registry_domain),
         Field(
             pattern=r"^[0-9]{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/[a-z0-9][a-z0-9._/-]{0,255}"
             r"(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}|@sha256:[0-9a-f]{64})$",
@@ -105,10 +122,20 @@ class RoutingSpec(SpecModel):
     """PREFIX_AWARE: in-flight requests at which the next one spills. Default: half of max_num_seqs."""
 
 
+def _ttl(seconds: int) -> int:
+    if not 60 <= seconds <= 86_400:
+        raise ValueError(f"ttl is {seconds}s; it must be from 1m to 24h (SageMaker documents no limit of its own)")
+    return seconds
+
+
 class SessionsSpec(SpecModel):
     """Stateful sessions: every request of a session goes to the instance that opened it."""
 
-    ttl: Annotated[Duration, Field(examples=["20m"], json_schema_extra={"default": "20m", "x-unit": "seconds"})] = 1200
+    ttl: Annotated[
+        Duration,
+        AfterValidator(_ttl),
+        Field(examples=["20m"], json_schema_extra={"default": "20m", "x-unit": "seconds"}),
+    ] = 1200
     """How long a session lives; fixed when it is opened, not renewed by use."""
 
 
@@ -164,9 +191,9 @@ class EndpointSpec(SpecModel):
     """Start-up timeouts."""
     network_isolation: bool = False
     """No network access from the container: no hub, no Secrets Manager."""
-    inference_ami_version: Annotated[
-        str | None, Field(pattern=r"^[a-z0-9-]{1,63}$", examples=["al2023-ami-sagemaker-inference-gpu-4-1"])
-    ] = None
+    inference_ami_version: Annotated[AmiVersion | None, Field(examples=["al2023-ami-sagemaker-inference-gpu-4-1"])] = (
+        None
+    )
     """The instances' AMI. Default: the one the image's CUDA version needs."""
 
 

@@ -24,6 +24,7 @@ class Diagnostic:
         mark: the place, or None where the message is about no text (an absent file).
         check: the id of the check that found it (``WS062``), or None for the language itself.
         hint: the way out, on a line of its own.
+        secret: the source line may hold a secret, so it is not shown.
     """
 
     severity: Severity
@@ -31,6 +32,7 @@ class Diagnostic:
     mark: Mark
     check: str | None = None
     hint: str | None = None
+    secret: bool = False
 
     @property
     def sort_key(self) -> tuple[str, int, int, str]:
@@ -72,16 +74,21 @@ def _title(one: Diagnostic) -> str:
 
 def _as_text(one: Diagnostic, lines: Mapping[str, Sequence[str]]) -> str:
     mark = one.mark
-    out = [f"{mark.file}:{mark.line}:{mark.column}: {_title(one)}: {printable(one.message)}"]
+    place = f"{printable(mark.file)}:{mark.line}:{mark.column}"
+    out = [f"{place}: {_title(one)}: {printable(one.message)}"]
     text = lines.get(mark.file, ())
-    if 0 < mark.line <= len(text):
-        source = printable(text[mark.line - 1].replace("\t", " "))
-        # Guard: a very long line would push the caret out of sight.
-        start = max(0, mark.column - 1 - 60) if len(source) > 120 else 0
-        shown = source[start : start + 120]
-        at = mark.column - 1 - start
-        carets = "^" * max(1, min(mark.length, len(shown) - at))
-        out += [f"{mark.line:>6} | {shown}".rstrip(), f"{'':>6} | {'':>{at}}{carets}"]
+    if 0 < mark.line <= len(text) and not one.secret:
+        source = text[mark.line - 1]
+        at, end = mark.column - 1, mark.column - 1 + mark.length
+        # Guard: a very long line would push the caret out of sight. Cut first: what is cut is not escaped.
+        start = max(0, at - 60) if len(source) > 120 else 0
+        stop = start + 120
+        before, marked, after = (
+            printable(part.replace("\t", " "))
+            for part in (source[start:at], source[at : min(end, stop)], source[end : max(end, stop)])
+        )
+        shown = f"{before}{marked}{after}".rstrip()
+        out += [f"{mark.line:>6} | {shown}".rstrip(), f"{'':>6} | {'':>{len(before)}}{'^' * max(1, len(marked))}"]
     if one.hint:
         out.append(f"{'':>6} = {printable(one.hint)}")
     return "\n".join(out) + "\n"
@@ -103,9 +110,9 @@ def _as_json(one: Diagnostic) -> dict[str, object]:
 def _as_github(one: Diagnostic, lines: Mapping[str, Sequence[str]]) -> str:
     del lines
     level = "notice" if one.severity == "note" else one.severity
-    place = f"file={_property(one.mark.file)},line={one.mark.line},col={one.mark.column}"
+    place = f"file={_property(printable(one.mark.file))},line={one.mark.line},col={one.mark.column}"
     title = _property(f"Warmstack {one.check}" if one.check else "Warmstack")
-    text = one.message if one.hint is None else f"{one.message}\n{one.hint}"
+    text = printable(one.message) if one.hint is None else f"{printable(one.message)}\n{printable(one.hint)}"
     return f"::{level} {place},title={title}::{_escape(text)}\n"
 
 
@@ -120,4 +127,4 @@ def _property(text: str) -> str:
 
 def printable(text: str) -> str:
     """Return the text with control characters escaped: a spec must not be able to drive a terminal."""
-    return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)

@@ -30,6 +30,13 @@ _KINDS = {
 }
 
 
+# The values of a mapping with free keys have no field that could say what they must be.
+_RULES_OF_VALUES = {
+    "acknowledge": "a reason of 3 to 300 characters",
+    "tags": "at most 256 letters, digits, spaces and any of _.:/=+@-",
+}
+
+
 def explain(error: ValidationError, root: MappingNode, *, partial: bool = False) -> list[Diagnostic]:
     """Return one message for each of pydantic's errors, each at the text that causes it.
 
@@ -93,6 +100,9 @@ def _explain_one(item: Mapping[str, Any], root: MappingNode) -> Diagnostic:
     if kind == "missing":
         return _missing_key(path, root)
     node = find(root, path)
+    if _note(path, "x-secret"):
+        message = f"{dotted(path)} must be {_note(path, 'x-rule')}"
+        return Diagnostic(severity="error", message=message, mark=locate(root, path), secret=True)
     message = _message(kind, item, path, node)
     return Diagnostic(severity="error", message=message, mark=locate(root, path), hint=_hint(kind, path, node))
 
@@ -106,7 +116,7 @@ def _message(kind: str, item: Mapping[str, Any], path: Path, node: Node | None) 
         return _not_one_of(label, _written(node), path, str(context["expected"]))
     if kind in _KINDS:
         return f"{label} is {_written(node)}; it must be {_KINDS[kind]}"
-    rule = _rule(path)
+    rule = _note(path, "x-rule")
     if kind in ("greater_than_equal", "less_than_equal"):
         low_high = {"greater_than_equal": "at least", "less_than_equal": "at most"}[kind]
         bound = context.get("ge", context.get("le"))
@@ -118,15 +128,16 @@ def _message(kind: str, item: Mapping[str, Any], path: Path, node: Node | None) 
     return f"{label} is {_written(node)}; {text[0].lower()}{text[1:]}"
 
 
-def _rule(path: Path) -> str | None:
-    if path and path[0] == "acknowledge":
-        return "a reason of 3 to 300 characters"
+def _note(path: Path, name: str) -> str | None:
+    """Return a schema note of the field at ``path``, or None."""
+    if path and path[0] in _RULES_OF_VALUES:
+        return _RULES_OF_VALUES[str(path[0])] if name == "x-rule" else None
     info = field_at(path)
     if info is None:
         return None
     for extra in (info.json_schema_extra, *_extras(info.annotation)):
-        if isinstance(extra, dict) and isinstance(extra.get("x-rule"), str):
-            return str(extra["x-rule"])
+        if isinstance(extra, dict) and name in extra:
+            return str(extra[name])
     return None
 
 
@@ -236,7 +247,7 @@ def _missing_key(path: Path, root: MappingNode) -> Diagnostic:
 def _bad_key(path: Path, root: MappingNode, key: str) -> Diagnostic:
     rules = {
         "acknowledge": "the id of a check, such as WS062",
-        "tags": "a tag key that does not start with aws:",
+        "tags": "1 to 128 letters, digits, spaces and any of _.:/=+@-",
     }
     rule = rules.get(str(path[0]), "a valid key")
     return Diagnostic(

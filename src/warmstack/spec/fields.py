@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
@@ -29,9 +30,15 @@ def default(model: type[SpecModel], **values: Any) -> Any:
     return Field(default_factory=lambda: model.model_construct(**values))
 
 
-def described(rule: str | None = None, unit: str | None = None) -> dict[str, Any]:
-    """Return the schema notes that messages and the reference read: ``x-rule`` and ``x-unit``."""
-    notes = {"x-rule": rule, "x-unit": unit}
+def described(rule: str | None = None, unit: str | None = None, *, secret: bool = False) -> dict[str, Any]:
+    """Return the schema notes that messages and the reference read: ``x-rule``, ``x-unit``, ``x-secret``.
+
+    Args:
+        rule: what a value must be, to follow "it must be".
+        unit: the unit of a number.
+        secret: a wrong value may be a secret, so messages must not repeat it.
+    """
+    notes = {"x-rule": rule, "x-unit": unit, "x-secret": secret or None}
     return {key: value for key, value in notes.items() if value is not None}
 
 
@@ -79,12 +86,14 @@ def _tier_size(value: object) -> object:
     if value in ("auto", "none"):
         return TierSize(kind="auto" if value == "auto" else "none")
     if isinstance(value, str) and value.endswith("%"):
-        number = value[:-1]
-        if not number.isascii() or not number.isdigit() or not 1 <= int(number[:4]) <= 100:
+        if re.fullmatch(PERCENT_PATTERN, value) is None:
             raise ValueError(f"{value!r} is not a share: write a whole percentage from 1% to 100%")
-        return TierSize(kind="percent", value=int(number))
+        return TierSize(kind="percent", value=int(value[:-1]))
     if isinstance(value, str):
-        return TierSize(kind="bytes", value=parse_size(value))
+        size = parse_size(value)
+        if size == 0:
+            raise ValueError(f"{value!r} is no tier; write none")
+        return TierSize(kind="bytes", value=size)
     raise ValueError(f"{value!r} is not a tier's size: write auto, none, a share (60%) or a size (400GiB)")
 
 
@@ -103,34 +112,39 @@ Tier = Annotated[
 ]
 
 
+# No * or ?: the path enters IAM resources, where they would be wildcards.
 _S3_FORM = "^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/"
+_S3_PART = r"[A-Za-z0-9!_.'()=+@-]+"
 
 
-def _no_traversal(value: str) -> str:
-    if "/../" in f"{value}/" or "//" in value.removeprefix("s3://"):
-        raise ValueError(f"{value!r} has an empty or '..' part; write the whole S3 path")
+def _whole_path(value: str) -> str:
+    bucket, *parts = value.removeprefix("s3://").rstrip("/").split("/")
+    if any(part in ("", ".", "..") for part in parts):
+        raise ValueError(f"{value!r} has an empty, '.' or '..' part; write the whole S3 path")
+    if ".." in bucket or ".-" in bucket or "-." in bucket or re.fullmatch(r"[0-9.]+", bucket):
+        raise ValueError(f"{value!r} names the bucket {bucket!r}, which is no valid bucket name")
     return value
 
 
 S3Prefix = Annotated[
     str,
     Field(
-        pattern=_S3_FORM + r"([A-Za-z0-9!_.*'()=+@-]+/)*$",
+        pattern=f"{_S3_FORM}({_S3_PART}/)*$",
         max_length=1024,
         json_schema_extra=described("an S3 prefix that ends with '/', such as s3://bucket/models/qwen/"),
     ),
-    AfterValidator(_no_traversal),
+    AfterValidator(_whole_path),
 ]
 """A folder in S3. SageMaker takes only a prefix that ends with ``/`` (S3DataSource.S3Uri)."""
 
 S3Archive = Annotated[
     str,
     Field(
-        pattern=_S3_FORM + r"([A-Za-z0-9!_.*'()=+@-]+/)*[A-Za-z0-9!_.*'()=+@-]+\.tar\.gz$",
+        pattern=rf"{_S3_FORM}({_S3_PART}/)*{_S3_PART}\.tar\.gz$",
         max_length=1024,
         json_schema_extra=described("an S3 object that ends with .tar.gz, such as s3://bucket/legal.tar.gz"),
     ),
-    AfterValidator(_no_traversal),
+    AfterValidator(_whole_path),
 ]
 """An archive in S3."""
 
@@ -138,6 +152,6 @@ SecretArn = Annotated[
     str,
     Field(
         pattern=r"^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[A-Za-z0-9/_+=.@-]+$",
-        json_schema_extra=described("the ARN of a Secrets Manager secret, never the token itself"),
+        json_schema_extra=described("the ARN of a Secrets Manager secret, never the token itself", secret=True),
     ),
 ]

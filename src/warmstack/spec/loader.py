@@ -31,6 +31,7 @@ from warmstack.spec.tree import (
     ScalarNode,
     SequenceNode,
     find,
+    is_null,
     locate,
     to_plain,
 )
@@ -72,7 +73,7 @@ def load_spec(path: str | FilePath) -> LoadedSpec:
     if root is None:
         raise SpecError(reading.diagnostics, reading.lines)
     _check_names(root, reading)
-    _check_inherited_weights(root, reading)
+    _check_inherited_parts(root, reading)
     expanded = expand_components(root)
     spec = _validate(expanded, reading)
     shapes = _read_configs(expanded, reading)
@@ -210,24 +211,47 @@ def _check_names(root: MappingNode, reading: _Reading) -> None:
             first.setdefault(name.value, name.mark.line)
 
 
-def _check_inherited_weights(root: MappingNode, reading: _Reading) -> None:
-    """A component that names another model must say where its weights are, not inherit the other model's."""
-    shared = find(root, ("model", "weights"))
+# What belongs to one model and must not reach another by inheritance, and where it stands.
+_OF_ONE_MODEL = (
+    ("weights", ("model", "weights")),
+    ("config", ("model", "config")),
+    ("quantization", ("model", "quantization")),
+    ("speculative draft", ("engine", "speculative", "draft")),
+)
+
+
+def _check_inherited_parts(root: MappingNode, reading: _Reading) -> None:
+    """A component that names another model must say what belongs to it, not inherit the shared model's."""
     components = find(root, ("components",))
-    if shared is None or not isinstance(components, SequenceNode):
+    shared_id = find(root, ("model", "id"))
+    if not isinstance(components, SequenceNode):
         return
     for index, item in enumerate(components.items):
         own_id = find(item, ("model", "id"))
-        shared_id = find(root, ("model", "id"))
-        if own_id is None or find(item, ("model", "weights")) is not None:
+        if not isinstance(own_id, ScalarNode):
             continue
-        if isinstance(own_id, ScalarNode) and isinstance(shared_id, ScalarNode) and own_id.value == shared_id.value:
+        if isinstance(shared_id, ScalarNode) and own_id.value == shared_id.value:
             continue
-        reading.error(
-            f"components[{index}].model names another model but would inherit the weights of the shared one",
-            own_id.mark,
-            "write model.weights in this component",
-        )
+        for what, path in _OF_ONE_MODEL:
+            shared = find(root, path)
+            if shared is None or is_null(shared) or _says(item, path):
+                continue
+            reading.error(
+                f"components[{index}].model names another model but would inherit the {what} of the shared one",
+                own_id.mark,
+                f"write {dotted(path)} in this component, or null for none",
+            )
+
+
+def _says(item: Node, path: Path) -> bool:
+    """Return whether a component speaks of a path itself: its value, or a null anywhere above it."""
+    for end in range(1, len(path) + 1):
+        node = find(item, path[:end])
+        if node is None:
+            return False
+        if is_null(node):
+            return True
+    return True
 
 
 def _read_configs(root: MappingNode, reading: _Reading) -> dict[Path, ModelShape]:
@@ -237,7 +261,9 @@ def _read_configs(root: MappingNode, reading: _Reading) -> dict[Path, ModelShape
     shapes: dict[Path, ModelShape] = {}
     for place in places:
         node, model_id = find(root, (*place, "config")), find(root, (*place, "id"))
-        if isinstance(node, ScalarNode) and isinstance(node.value, str):
+        # Components share an inherited config; what is wrong with it is said once.
+        said = isinstance(node, ScalarNode) and any(one.mark == node.mark for one in reading.diagnostics)
+        if isinstance(node, ScalarNode) and isinstance(node.value, str) and not said:
             shape = _read_config(node, model_id, dotted(place), reading)
             if shape is not None:
                 shapes[place] = shape

@@ -61,9 +61,7 @@ def read_tree(data: bytes, file: str) -> ReadResult:
     result = ReadResult()
     top = Mark(file=file, line=1, column=1)
     if len(data) > MAX_BYTES:
-        result.diagnostics.append(
-            _error(f"the file has {len(data):,} bytes; a spec has at most {MAX_BYTES:,} (1 MiB)", top)
-        )
+        result.diagnostics.append(_error(f"the file is too large; a spec has at most {MAX_BYTES:,} bytes (1 MiB)", top))
         return result
     try:
         text = data.decode("utf-8-sig")
@@ -294,4 +292,5 @@ def _unreadable_character(text: str, file: str) -> Diagnostic:
         return _error("not YAML", Mark(file=file, line=1, column=1))
     before = split_lines(text[: match.start()])
     place = Mark(file=file, line=len(before), column=len(before[-1]) + 1)
-    return _error(f"the control character {match[0]!r} is not allowed in YAML", place, "remove it")
+    way_out = "save it as UTF-8" if match[0] == "\0" else "remove it"
+    return _error(f"the control character {match[0]!r} is not allowed in YAML", place, way_out)

@@ -17,7 +17,13 @@ class HubWeights(SpecModel):
     """Weights that the container downloads from the Hugging Face hub when it starts."""
 
     revision: Annotated[
-        str | None, Field(max_length=200, pattern=r"^[A-Za-z0-9._/-]+$", examples=["main", "a09a35458c70"])
+        str | None,
+        Field(
+            max_length=200,
+            pattern=r"^[A-Za-z0-9._/-]+$",
+            examples=["main", "a09a35458c70"],
+            json_schema_extra=described("a branch, tag or commit"),
+        ),
     ] = None
     """The branch, tag or commit to download. A commit keeps copies equal; without it the newest is taken."""
     token_secret: Annotated[
@@ -38,7 +44,9 @@ class Weights(SpecModel):
     @model_validator(mode="after")
     def _one_source(self) -> Weights:
         if (self.s3 is None) == (self.hub is None):
-            raise ValueError("weights has to name exactly one source: s3 or hub")
+            raise ValueError(
+                "weights has to name exactly one source, s3 or hub; over an inherited one, write null for the other"
+            )
         return self
 
 
@@ -65,7 +73,15 @@ class ModelSpec(SpecModel):
     """The longest prompt plus output, in tokens. Default: the model's own, cut to what one copy can hold."""
     dtype: Annotated[Literal["auto", "bfloat16", "float16", "float32"], Field(examples=["bfloat16"])] = "auto"
     """The type the weights are loaded in. Default: the one in the model's config.json."""
-    quantization: Annotated[str | None, Field(pattern=r"^[a-z0-9_-]+$", max_length=40, examples=["fp8", "awq"])] = None
+    quantization: Annotated[
+        str | None,
+        Field(
+            pattern=r"^[a-z0-9_-]+$",
+            max_length=40,
+            examples=["fp8", "awq"],
+            json_schema_extra=described("a method in the server's own words, lower case"),
+        ),
+    ] = None
     """The quantization method to load with. Default: the one in the model's config.json, if any."""
 
 
@@ -116,7 +132,11 @@ class EngineSpec(SpecModel):
     """The server: lmi (DJL's LMI container), vllm or sglang (the deep learning containers)."""
     version: Annotated[
         str | None,
-        Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$", examples=["0.38.0-lmi29.0.0-cu130", "0.30.0"]),
+        Field(
+            pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$",
+            examples=["0.38.0-lmi29.0.0-cu130", "0.30.0"],
+            json_schema_extra=described("a version of `warmstack catalog images`"),
+        ),
     ] = None
     """The image version (`warmstack catalog images`). Default: the newest, with a warning: upgrades move it."""
     tensor_parallel_degree: Annotated[int | None, Field(ge=1, le=72, examples=[4])] = None
@@ -143,7 +163,7 @@ class DiskTier(SpecModel):
     @model_validator(mode="before")
     @classmethod
     def _short_form(cls, value: object) -> object:
-        return {"size": value} if isinstance(value, str) else value
+        return value if isinstance(value, dict | DiskTier) else {"size": value}
 
 
 class TiersSpec(SpecModel):

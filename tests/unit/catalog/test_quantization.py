@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from warmstack.catalog import ModulePattern, QuantizationShape, load_catalog
-from warmstack.catalog.quantization import fold_modules, format_numbers, read_quantization
+from warmstack.catalog.module_patterns import fold_modules, format_numbers
+from warmstack.catalog.quantization import read_quantization
 
 
 def _read(config: dict[str, Any]) -> QuantizationShape:

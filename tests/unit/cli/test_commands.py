@@ -293,3 +293,66 @@ def test_odd_encodings_of_the_terminal(root: Path, broken: Path) -> None:
         done = process(*words, cwd=root, env=env)
         assert "internal error" not in done.stderr, words
         assert "Traceback" not in done.stderr
+
+
+def test_output_that_cannot_be_written(root: Path) -> None:
+    for redirect, code in ((">/dev/full", 1), (">&-", 0)):
+        for words in ("validate specs/sticky-chat.yaml", "plan --json specs/sticky-chat.yaml", "schema"):
+            command = f'"{sys.executable}" -c "from warmstack.cli import main; main()" {words} {redirect}'
+            done = subprocess.run(
+                ["bash", "-c", command], cwd=root, capture_output=True, text=True, check=False, timeout=60
+            )
+            assert done.returncode == code, (command, done.stderr)
+            assert "internal error" not in done.stderr
+            assert "Traceback" not in done.stderr
+            assert code == 0 or "cannot be written: No space left on device" in done.stderr
+
+
+def test_names_and_values_cannot_drive_the_terminal_or_forge_lines(run: Runner, tmp_path: Path) -> None:
+    evil = write(
+        tmp_path / "e\x1b[31mred\nname.yaml",
+        'name: a\n"b\\nspecs/x.yaml:1:1: error: forged": 1\nmodel: {id: Qwen/Qwen3-8B}\n'
+        "endpoint: {instance_type: ml.g5.xlarge}\n",
+    )
+    for form in ("text", "github"):
+        out = run("validate", "--format", form, str(evil))
+        assert run.code == 1
+        assert "\x1b" not in out
+        assert not [line for line in out.splitlines() if line.startswith(("name.yaml", "specs/x.yaml"))]
+    colour = write(
+        tmp_path / "colour.yaml",
+        "name: a\nmodel: {id: Qwen/Qwen2.5-7B-Instruct, weights: {s3: s3://acme/q/}}\n"
+        'engine: {options: {chat_template: "\\e[31mX"}}\nendpoint: {instance_type: ml.g5.12xlarge}\n',
+    )
+    assert "\x1b" not in run("plan", str(colour))
+
+
+def test_a_token_in_the_wrong_place_is_not_repeated(run: Runner, tmp_path: Path) -> None:
+    spec = write(
+        tmp_path / "token.yaml",
+        "name: a\nmodel:\n  id: Qwen/Qwen3-8B\n  weights: {hub: {token_secret: hf_abcdef123}}\n"
+        "endpoint: {instance_type: ml.g5.xlarge}\n",
+    )
+    for form in ("text", "json", "github"):
+        out = run("validate", "--format", form, str(spec))
+        assert run.code == 1
+        assert "token_secret must be the ARN of a Secrets Manager secret" in out
+        assert "hf_abcdef123" not in out
+
+
+def test_findings_say_the_way_out(run: Runner, tmp_path: Path) -> None:
+    spec = write(
+        tmp_path / "sessions.yaml",
+        "name: a\nmodel: {id: Qwen/Qwen3-8B}\nengine: {server: sglang, version: 0.5.20}\n"
+        "endpoint: {instance_type: ml.g6e.xlarge, instances: {min: 2}, sessions: {ttl: 20m}}\n",
+    )
+    assert "= Use the lmi or vllm server, or PREFIX_AWARE without sessions." in run("validate", str(spec))
+
+
+def test_a_long_line_with_many_mistakes_is_not_read_again_for_each(run: Runner, tmp_path: Path) -> None:
+    """The message of one mistake shows a piece of the line; escaping the whole line each time was quadratic."""
+    tags = ", ".join(f'"k;{index}": v' for index in range(3000))
+    text = f"name: a\nmodel: {{id: x}}\nendpoint: {{instance_type: ml.g5.xlarge}}\ntags: {{{tags}}}\n"
+    out = run("validate", str(write(tmp_path / "long.yaml", text)))
+    assert out.count("error:") == 3000
+    assert max(len(line) for line in out.splitlines()) < 300

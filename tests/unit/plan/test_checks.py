@@ -31,6 +31,7 @@ def options(**keys: Any) -> Change:
 
 SESSIONS: Change = {"endpoint": {"sessions": {"ttl": "20m"}}}
 PREFIX = routing(strategy="PREFIX_AWARE")
+MIRROR: Change = {"image": {"base": "111122223333.dkr.ecr.us-east-1.amazonaws.com/lmi:1"}}
 FLAGS = load_catalog().flags["vllm"].flags
 FREE = {name: flag for name, flag in FLAGS.items() if name == flag.name and name not in TYPED["vllm"]}
 FLOATS = [name for name, flag in FREE.items() if flag.kind == "float" and not flag.choices]
@@ -177,6 +178,56 @@ CASES = [
         ],
         path=("engine", "version"),
         says="server-v2.6",
+    ),
+    Case(
+        check="WS014",
+        bad=[
+            component(
+                adapters=[
+                    {"name": f"a{i}", "artifact": f"s3://acme-adapters/tenant-{i:05}/legal.tar.gz"} for i in range(190)
+                ]
+            )
+        ],
+        good=[
+            component(
+                adapters=[{"name": f"a{i}", "artifact": f"s3://acme-adapters/tenants/a{i}.tar.gz"} for i in range(190)]
+            )
+        ],
+        path=("components",),
+        says="IAM takes 10,240",
+    ),
+    Case(
+        check="WS015",
+        bad=[component(adapters=[{"name": f"a{i}", "artifact": f"s3://acme/t/a{i}.tar.gz"} for i in range(496)])],
+        good=[component(adapters=[{"name": f"a{i}", "artifact": f"s3://acme/t/a{i}.tar.gz"} for i in range(494)])],
+        path=("components",),
+        says="CloudFormation takes 500",
+    ),
+    Case(
+        check="WS016",
+        bad=[
+            MIRROR,
+            {"components": [{"name": "one"}, {"name": "two", "engine": {"server": "vllm", "version": "0.30.0"}}]},
+        ],
+        good=[MIRROR, {"components": [{"name": "one"}, {"name": "two"}]}],
+        path=("image", "base"),
+        says="lmi 0.38.0-lmi29.0.0-cu130 and vllm 0.30.0",
+    ),
+    Case(
+        check="WS017",
+        bad=[component(copies={"min": 2}), routing(strategy="RANDOM"), TWO],
+        good=[component(copies={"min": 5}), routing(strategy="RANDOM"), TWO],
+        path=("endpoint", "instances", "min"),
+        says="at their maximum need 1",
+    ),
+    Case(
+        check="WS006",
+        label="a base without a target",
+        bad=[MIRROR],
+        good=[MIRROR, {"target": {"account": "111122223333", "region": "us-east-1"}}],
+        path=("image", "base"),
+        says="another Region",
+        severity="warning",
     ),
     Case(
         check="WS020",
@@ -364,6 +415,41 @@ CASES = [
         says="states no context length",
     ),
     Case(
+        check="WS036",
+        bad=[{"model": {"quantization": "awq"}}],
+        good=[{"model": {"quantization": "fp8"}}],
+        path=("model", "quantization"),
+        says="says nothing of it",
+    ),
+    Case(
+        check="WS036",
+        label="quantized otherwise",
+        bad=[
+            VLLM,
+            {
+                "model": {"id": "Qwen/Qwen3-32B-FP8", "quantization": "gptq"},
+                "endpoint": {"instance_type": "ml.g6e.12xlarge"},
+            },
+        ],
+        good=[
+            VLLM,
+            {
+                "model": {"id": "Qwen/Qwen3-32B-FP8", "quantization": "fp8"},
+                "endpoint": {"instance_type": "ml.g6e.12xlarge"},
+            },
+        ],
+        path=("model", "quantization"),
+        says="says fp8",
+    ),
+    Case(
+        check="WS033",
+        label="a timeout below what the plan derives",
+        bad=[{"endpoint": {"timeouts": {"download": "1m"}}}],
+        good=[{"endpoint": {"timeouts": {"download": "10m"}}}],
+        path=("endpoint", "timeouts", "download"),
+        says="timeouts.download is 60 s",
+    ),
+    Case(
         check="WS040",
         bad=[{"cache": {"tiers": {"cpu": "180GiB"}}}],
         good=[{"cache": {"tiers": {"cpu": "100GiB"}}}],
@@ -474,6 +560,28 @@ CASES = [
         good=[VLLM, {"model": {"id": "Qwen/Qwen3.5-27B"}, "endpoint": {"instance_type": "ml.g6e.12xlarge"}}],
         path=("cache",),
         says="Qwen3.5-27B",
+    ),
+    Case(
+        check="WS047",
+        bad=[{"cache": {"lmcache": {"chunk_size": 512}}}],
+        good=[{"cache": {"lmcache": {"chunk_size": 512}, "tiers": {"cpu": "60%"}}}],
+        path=("cache", "lmcache", "chunk_size"),
+        says="no tier",
+    ),
+    Case(
+        check="WS047",
+        label="direct I/O without a disk",
+        bad=[{"cache": {"tiers": {"disk": {"direct_io": True}}}}],
+        good=[{"cache": {"tiers": {"disk": {"direct_io": True, "size": "1TiB"}}}}],
+        path=("cache", "tiers", "disk"),
+        says="disk.size is none",
+    ),
+    Case(
+        check="WS048",
+        bad=[SGLANG, {"cache": {"tiers": {"cpu": "40GiB"}}}],
+        good=[SGLANG, {"cache": {"tiers": {"cpu": "100GiB"}}}],
+        path=("cache", "tiers", "cpu"),
+        says="10 GiB a rank",
     ),
     Case(
         check="WS050",
@@ -692,6 +800,90 @@ CASES = [
         says="fp8",
     ),
     Case(
+        check="WS082",
+        label="an alias of a typed field",
+        bad=[SGLANG, options(speculative_draft_model="acme/draft")],
+        good=[SGLANG],
+        path=("engine", "options", "speculative_draft_model"),
+        says="engine.speculative",
+    ),
+    Case(
+        check="WS082",
+        label="the platform's own",
+        bad=[VLLM, options(ssl_keyfile="/k.pem")],
+        good=[VLLM],
+        path=("engine", "options", "ssl_keyfile"),
+        says="port 8080",
+    ),
+    Case(
+        check="WS082",
+        label="a secret",
+        bad=[VLLM, options(api_key="hunter2")],
+        good=[VLLM],
+        path=("engine", "options", "api_key"),
+        says="plain text",
+    ),
+    Case(
+        check="WS082",
+        label="another handler",
+        bad=[options(rolling_batch="auto")],
+        good=[],
+        path=("engine", "options", "rolling_batch"),
+        says="asynchronous handler",
+    ),
+    Case(
+        check="WS082",
+        label="a tier is there already",
+        bad=[
+            VLLM,
+            {"cache": {"tiers": {"cpu": "60%"}}},
+            options(kv_transfer_config={"kv_connector": "NixlConnector", "kv_role": "kv_both"}),
+        ],
+        good=[VLLM, options(kv_transfer_config={"kv_connector": "NixlConnector", "kv_role": "kv_both"})],
+        path=("engine", "options", "kv_transfer_config"),
+        says="cache.tiers",
+    ),
+    Case(
+        check="WS083",
+        label="a number the plan reckons with",
+        bad=[options(max_num_seqs="64")],
+        good=[options(max_num_seqs=64)],
+        path=("engine", "options", "max_num_seqs"),
+        says="whole number",
+    ),
+    Case(
+        check="WS083",
+        label="out of range",
+        bad=[options(max_num_seqs=0)],
+        good=[options(max_num_seqs=1)],
+        path=("engine", "options", "max_num_seqs"),
+        says="from 1 to 65,536",
+    ),
+    Case(
+        check="WS083",
+        label="more than the GPU",
+        bad=[options(gpu_memory_utilization=1.5)],
+        good=[options(gpu_memory_utilization=0.95)],
+        path=("engine", "options", "gpu_memory_utilization"),
+        says="from 0.05 to 1",
+    ),
+    Case(
+        check="WS083",
+        label="fewer tokens than requests",
+        bad=[VLLM, options(max_num_batched_tokens=16)],
+        good=[VLLM, options(max_num_batched_tokens=8192)],
+        path=("engine", "options", "max_num_batched_tokens"),
+        says="at least max_num_seqs, 256",
+    ),
+    Case(
+        check="WS083",
+        label="fewer adapters on the CPU than on the GPU",
+        bad=[component(adapters=ADAPTERS), options(max_cpu_loras=2)],
+        good=[component(adapters=ADAPTERS), options(max_loras=64)],
+        path=("components", 0, "engine", "options", "max_cpu_loras"),
+        says="at least max_loras, 4",
+    ),
+    Case(
         check="WS084",
         bad=[{"engine": {"version": "0.36.0-lmi25.0.0-cu130"}}, options(enable_prefix_caching=False)],
         good=[{"engine": {"version": "0.36.0-lmi26.0.0-cu130"}}, options(enable_prefix_caching=False)],
@@ -815,6 +1007,29 @@ CASES = [
         good=[component(adapters=[{**ADAPTERS[0], "name": f"a{i}"} for i in range(3)])],
         path=("components", 0, "adapters"),
         says="3 adapters",
+    ),
+    Case(
+        check="WS094",
+        bad=[TWO, PREFIX, options(enable_prefix_caching=False)],
+        good=[TWO, routing(strategy="RANDOM"), options(enable_prefix_caching=False)],
+        path=("engine", "options", "enable_prefix_caching"),
+        says="nothing is reused",
+    ),
+    Case(
+        check="WS094",
+        label="sglang",
+        bad=[TWO, PREFIX, SGLANG, options(disable_radix_cache=True)],
+        good=[TWO, PREFIX, SGLANG, options(disable_radix_cache=False)],
+        path=("engine", "options", "disable_radix_cache"),
+        says="is true",
+    ),
+    Case(
+        check="WS100",
+        label="tokenizer",
+        bad=[VLLM, {"endpoint": {"network_isolation": True}}, options(tokenizer="acme/tokenizer")],
+        good=[VLLM, {"endpoint": {"network_isolation": True}}, options(tokenizer="/opt/ml/model")],
+        path=("engine", "options", "tokenizer"),
+        says="acme/tokenizer",
     ),
     Case(
         check="WS100",

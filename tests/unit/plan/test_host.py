@@ -73,3 +73,16 @@ def test_tier_bytes(size: TierSize, expected: int) -> None:
 def test_sglang_and_vllm_count_the_same_tier() -> None:
     vllm = planned(VLLM, tiers("60GiB")).models[0].host.tiers
     assert [tier.bytes_per_instance for tier in vllm] == [60 * GIB]
+
+
+def test_lmis_second_workers_share_the_ram() -> None:
+    """28 heads split over four of eight GPUs: LMI starts a second engine, and each worker has its own pool."""
+    change = {"endpoint": {"instance_type": "ml.g5.48xlarge"}, "cache": {"tiers": {"cpu": "400GiB"}}}
+    lmi = planned(change).models[0]
+    vllm = planned(change, VLLM).models[0]
+    assert lmi.memory.tensor_parallel_degree == vllm.memory.tensor_parallel_degree == 4
+    assert lmi.host.tiers[0].bytes_per_worker == 50 * GIB
+    assert vllm.host.tiers[0].bytes_per_worker == 100 * GIB
+    assert lmi.host.staging_bytes == 2 * vllm.host.staging_bytes
+    sessions = planned(change, {"endpoint": {"sessions": {"ttl": "20m"}}}).models[0]
+    assert sessions.host.tiers[0].bytes_per_worker == 100 * GIB  # sessions force one worker group

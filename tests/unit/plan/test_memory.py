@@ -85,3 +85,21 @@ def test_no_room_is_zero_tokens_not_a_negative_number() -> None:
     plan = planned({"model": {"id": "Qwen/Qwen2.5-72B-Instruct"}, "endpoint": {"instance_type": "ml.g5.xlarge"}})
     assert plan.models[0].memory.kv_tokens == 0
     assert plan.models[0].memory.kv_bytes_per_gpu == 0
+
+
+def test_a_draft_model_of_the_catalog_takes_its_weights() -> None:
+    def draft(model: str) -> dict[str, object]:
+        return {"engine": {"speculative": {"method": "draft_model", "draft": model}}}
+
+    base = {"model": {"id": "Qwen/Qwen3-32B"}, "endpoint": {"instance_type": "ml.g6e.12xlarge"}}
+    known = planned(VLLM, base, draft("Qwen/Qwen3-0.6B")).models[0].memory
+    unknown = planned(VLLM, base, draft("acme/small")).models[0].memory
+    per_gpu = known.overhead_bytes_per_gpu - unknown.overhead_bytes_per_gpu
+    assert per_gpu == pytest.approx(0.6e9 * 2 / 4, rel=0.05)
+    assert kv_tokens(planned(VLLM, base, draft("acme/small"))) == unknown.kv_tokens
+
+
+def test_kv_follows_a_32_bit_type() -> None:
+    plain = planned(VLLM).models[0].memory
+    wide = planned(VLLM, {"model": {"dtype": "float32"}}).models[0].memory
+    assert wide.kv_bytes_per_token == 2 * plain.kv_bytes_per_token

@@ -95,7 +95,7 @@ def test_the_threshold_follows_the_weakest_copy() -> None:
     ("change", "quota"),
     [
         (TWO, (2, 2, 4)),  # blue/green doubles
-        ({"endpoint": {"instances": {"min": 2, "max": 5}}, "components": [{"name": "one"}]}, (2, 5, 6)),
+        ({"endpoint": {"instances": {"min": 2, "max": 5}}, "components": [{"name": "one"}]}, (2, 5, 5)),
     ],
 )
 def test_quotas(change: dict[str, Any], quota: tuple[int, int, int]) -> None:
@@ -217,3 +217,33 @@ def test_every_derived_value_has_a_reason() -> None:
         assert one.reason
     names = [one.name for one in planned({"components": [{"name": "one"}]}).derived]
     assert "one.memory_request" in names
+
+
+def test_a_start_moves_the_stored_bytes_whatever_is_made_of_them() -> None:
+    big = {"model": {"id": "Qwen/Qwen2.5-72B-Instruct"}, "endpoint": {"instance_type": "ml.p4de.24xlarge"}}
+    plain = planned(big).models[0]
+    for method in ("fp8", "bitsandbytes"):
+        loaded = planned(big, {"model": {"quantization": method}}).models[0]
+        assert loaded.memory.weight_bytes < plain.memory.weight_bytes
+        assert loaded.download_timeout_seconds == plain.download_timeout_seconds
+    awq = planned(big, {"model": {"quantization": "awq"}}).models[0]  # an AWQ checkpoint is small where it lies, too
+    assert awq.download_timeout_seconds < plain.download_timeout_seconds
+
+
+def test_data_parallel_ranks_in_a_component() -> None:
+    ranks = {"engine": {**VLLM["engine"], "options": {"data_parallel_size": 2}}}
+    for keys in ({"accelerators": 4}, {"accelerators": 4, "engine": {"tensor_parallel_degree": 2}}):
+        plan = planned(ranks, {"components": [{"name": "one", **keys}]})
+        model = plan.models[0]
+        assert (model.accelerators, model.memory.tensor_parallel_degree) == (4, 2)
+        assert not [one for one in plan.findings if one.severity == "error"]
+    derived = planned(ranks, {"components": [{"name": "one"}]}).models[0]
+    assert (derived.accelerators, derived.memory.tensor_parallel_degree) == (2, 1)
+
+
+def test_an_archive_at_a_buckets_root_opens_no_bucket() -> None:
+    adapters = [{"name": "legal", "artifact": "s3://adapters/legal.tar.gz"}]
+    plan = planned({"components": [{"name": "one", "adapters": adapters}]})
+    resources = [resource for one in plan.permissions for resource in one.resources]
+    assert "arn:${AWS::Partition}:s3:::adapters/legal.tar.gz" in resources
+    assert not [one for one in resources if one.startswith("arn:${AWS::Partition}:s3:::adapters/*")]

@@ -105,7 +105,7 @@ MARK = Mark(file="a,b:c.yaml", line=1, column=3, length=4)
 def test_github_annotations_escape_what_ends_them() -> None:
     one = Diagnostic(severity="note", message="50% of\nit", mark=MARK, check="WS004", hint="do: this, so")
     assert render([one], {}, "github") == (
-        "::notice file=a%2Cb%3Ac.yaml,line=1,col=3,title=Warmstack WS004::50%25 of%0Ait%0Ado: this, so\n"
+        "::notice file=a%2Cb%3Ac.yaml,line=1,col=3,title=Warmstack WS004::50%25 of\\nit%0Ado: this, so\n"
     )
 
 

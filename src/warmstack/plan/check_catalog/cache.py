@@ -55,4 +55,18 @@ CHECKS = table(
         "Remove cache.tiers and cache.lmcache.auto_config, or serve a model with attention layers only.",
         "vLLM 0.32: LMCacheConnectorV1 switches the hybrid cache manager off, which hybrid models need",
     ),
+    (
+        "WS047",
+        "warning",
+        "A cache setting has no effect.",
+        "Remove it, or write the tier that it belongs to.",
+        "LMCache and SGLang read it only with a tier",
+    ),
+    (
+        "WS048",
+        "warning",
+        "SGLang's host cache is smaller than the KV on the GPU.",
+        "Raise cache.tiers.cpu, or leave the tier out.",
+        "SGLang hierarchical cache: the host pool holds a copy of what the GPU holds",
+    ),
 )

@@ -118,4 +118,11 @@ CHECKS = table(
         "Write model.max_model_len, or name the model's config.json with model.config.",
         "the catalog's model table leaves max_position_embeddings open where no source states it",
     ),
+    (
+        "WS036",
+        "warning",
+        "The quantization method needs a checkpoint that was quantized by it.",
+        "Remove model.quantization, or name a checkpoint quantized so with its config.json in model.config.",
+        "vLLM and SGLang look for the method's configuration in the checkpoint and refuse to start without",
+    ),
 )

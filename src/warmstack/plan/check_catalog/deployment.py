@@ -97,6 +97,34 @@ CHECKS = table(
         "Write endpoint.inference_ami_version, or take a version whose CUDA is known (`warmstack catalog images`).",
         "the tags of the Amazon Linux 2023 images state no CUDA version",
     ),
+    (
+        "WS014",
+        "error",
+        "The execution role's policy is longer than IAM takes.",
+        "Put the adapters' archives into fewer folders, or split the deployment.",
+        "IAM quotas: 10,240 characters of inline policies a role",
+    ),
+    (
+        "WS015",
+        "error",
+        "The stack has more resources or outputs than CloudFormation takes.",
+        "Split the deployment: some of the adapters or components on another endpoint.",
+        "CloudFormation quotas: 500 resources and 200 outputs a template",
+    ),
+    (
+        "WS016",
+        "error",
+        "image.base is one image for components of several servers or versions.",
+        "Remove image.base, or use one server and version.",
+        "a deployment has one image.base",
+    ),
+    (
+        "WS017",
+        "warning",
+        "Instances are kept that no copy ever needs.",
+        "Lower endpoint.instances.min, or raise copies.",
+        "copies and accelerators against the GPUs of the instances",
+    ),
     # Updates
     (
         "WS070",

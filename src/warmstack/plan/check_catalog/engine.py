@@ -98,4 +98,11 @@ CHECKS = table(
         "Raise engine.options.max_cpu_loras.",
         "vLLM LoRA manager: LRU of max_cpu_loras",
     ),
+    (
+        "WS094",
+        "warning",
+        "An option switches off the reuse that the deployment is made for.",
+        "Remove the option, or the routing, sessions or tiers that need reuse.",
+        "without prefix caching no request finds another's KV",
+    ),
 )

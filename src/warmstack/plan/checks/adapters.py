@@ -30,6 +30,10 @@ def check_adapters(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
                 message = f"adapter {adapter.name} has rank {adapter.rank}; max_lora_rank is {most}"
                 yield finding("WS091", message, (*path, index, "rank"))
         kept = whole_number(served.engine_settings, "max_cpu_loras")
+        slots = whole_number(served.engine_settings, "max_loras")
+        if kept is not None and slots is not None and kept < slots:
+            message = f"max_cpu_loras is {kept}; the engine demands at least max_loras, {slots}"
+            yield finding("WS083", message, (*served.path, "engine", "options", "max_cpu_loras"))
         if kept is not None and len(served.adapters) > kept:
             message = (
                 f"{len(served.adapters)} adapters, of which the CPU keeps {kept}; the others are read from disk again"

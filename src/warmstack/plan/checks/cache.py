@@ -13,6 +13,7 @@ from warmstack.spec import DeploymentSpec
 from warmstack.units import GIB
 
 BLOCK_BYTES = 4096
+DEFAULT_CHUNK_SIZE = 256
 FIRST_LMI_WITH_LMCACHE = 17
 
 
@@ -115,6 +116,31 @@ def check_lmcache_version(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]
             yield finding("WS045", message, (*served.path, "cache"))
 
 
+def check_no_effect(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS047."""
+    for served in plan.models:
+        cache = cache_of(spec, served)
+        path = (*served.path, "cache")
+        if cache.tiers.disk.direct_io and cache.tiers.disk.size.kind == "none":
+            yield finding("WS047", "direct_io belongs to a disk tier, and disk.size is none", (*path, "tiers", "disk"))
+        if cache.lmcache.chunk_size != DEFAULT_CHUNK_SIZE and (not cache_has_tiers(cache) or served.server == "sglang"):
+            why = (
+                "sglang's cache is not LMCache" if served.server == "sglang" else "there is no tier to store chunks in"
+            )
+            yield finding("WS047", f"chunk_size has no effect: {why}", (*path, "lmcache", "chunk_size"))
+
+
+def check_host_cache_size(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS048: SGLang's host cache keeps a copy of what the GPU holds."""
+    del spec
+    for served in plan.models:
+        tier = _of_kind(served.host.tiers, "cpu")
+        if served.server == "sglang" and tier is not None and tier.bytes_per_worker < served.memory.kv_bytes_per_gpu:
+            tier_gib, gpu_gib = tier.bytes_per_worker / GIB, served.memory.kv_bytes_per_gpu / GIB
+            message = f"the CPU tier has {tier_gib:.0f} GiB a rank, the GPU {gpu_gib:.0f} GiB of KV: it adds little"
+            yield finding("WS048", message, (*served.path, "cache", "tiers", "cpu"))
+
+
 def check_hybrid_models(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS046."""
     for served in plan.models:
@@ -136,4 +162,6 @@ CHECKS = (
     check_direct_io,
     check_lmcache_version,
     check_hybrid_models,
+    check_no_effect,
+    check_host_cache_size,
 )

@@ -110,6 +110,19 @@ def check_copies(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             return
 
 
+def check_idle_instances(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS017."""
+    if not spec.components or any(one.copies_per_instance == 0 for one in plan.models):
+        return
+    most = [one.copies_max for one in plan.models]
+    # Spread copies want an instance each; packed ones as few as hold them.
+    spread = max((one.copies_max for one in plan.models if one.spread), default=0)
+    needed = max(_instances_for(plan.models, most, plan.endpoint.instance.gpu_count), spread)
+    if plan.endpoint.instances_min > needed:
+        message = f"instances.min is {plan.endpoint.instances_min}; all copies at their maximum need {needed}"
+        yield finding("WS017", message, ("endpoint", "instances", "min"))
+
+
 def _instances_for(models: tuple[ServedModel, ...], counts: list[int], gpus: int) -> int:
     """Return the instances that hold the copies: first fit, largest first, as no copy spans instances."""
     free: list[int] = []
@@ -166,6 +179,7 @@ CHECKS = (
     check_context,
     check_idle_gpus,
     check_copies,
+    check_idle_instances,
     check_parallelism,
     check_variant_scaling,
     check_replicated_heads,

@@ -9,6 +9,13 @@ from warmstack.plan.findings import finding
 from warmstack.plan.model import Finding, Plan, SpecPath
 from warmstack.spec import DeploymentSpec
 
+# IAM: characters of a role's inline policies in all, white space not counted. CloudFormation: a template's limits.
+MOST_POLICY_CHARACTERS = 10_240
+MOST_RESOURCES = 500
+MOST_OUTPUTS = 200
+# Quotes, commas, and what pseudo parameters become: an estimate on the safe side.
+POLICY_OVERHEAD = 4
+
 
 def check_version_pinned(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS004."""
@@ -20,12 +27,19 @@ def check_version_pinned(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
 
 
 def check_build(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
-    """WS005 and WS008."""
-    del plan
+    """WS005, WS006, WS008 and WS016."""
     if spec.image.build != "none":
         message = f"image.build is {spec.image.build}, which is not supported yet; write none, the stock image"
         yield finding("WS005", message, ("image", "build"))
     if spec.image.base is not None:
+        kinds = sorted({f"{one.server} {one.server_image.version}" for one in plan.models})
+        if len(kinds) > 1:
+            message = f"image.base is one image, but the components use {' and '.join(kinds)}"
+            yield finding("WS016", message, ("image", "base"))
+        if spec.target is None:
+            region = spec.image.base.split(".")[3]
+            message = f"image.base is in {region}, and without target the stack may go to another Region"
+            yield finding("WS006", message, ("image", "base"), "warning")
         message = "image.base is taken to be what engine.version says; Warmstack cannot look inside"
         yield finding("WS008", message, ("image", "base"))
 
@@ -94,4 +108,29 @@ def check_names(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             seen.setdefault(name, what)
 
 
-CHECKS = (check_version_pinned, check_build, check_registry, check_ami, check_price, check_names)
+def check_limits(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS014 and WS015."""
+    path: SpecPath = ("components",) if spec.components else ()
+    policy = sum(
+        len("".join((one.sid, *one.actions, *one.resources, str(dict(one.condition)))))
+        + POLICY_OVERHEAD * len(one.resources)
+        for one in plan.permissions
+    )
+    if policy > MOST_POLICY_CHARACTERS:
+        message = (
+            f"the execution role's policy would have about {policy:,} characters; IAM takes {MOST_POLICY_CHARACTERS:,}"
+        )
+        yield finding("WS014", message, path)
+    scaled = sum(one.target_concurrency is not None for one in plan.models)
+    listed = sum(bool(one.adapters) for one in plan.models)
+    adapters = sum(len(one.adapters) for one in plan.models)
+    models = len(plan.models)
+    resources = 3 + models + (models if spec.components else 0) + adapters + 2 * scaled + listed
+    if resources > MOST_RESOURCES:
+        message = f"the stack would have about {resources} resources; CloudFormation takes {MOST_RESOURCES}"
+        yield finding("WS015", message, path)
+    if models > MOST_OUTPUTS - 2:
+        yield finding("WS015", f"the stack would have {models + 2} outputs; CloudFormation takes {MOST_OUTPUTS}", path)
+
+
+CHECKS = (check_version_pinned, check_build, check_registry, check_ami, check_price, check_names, check_limits)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from warmstack.plan.checks.parts import engine_of, model_of
+from warmstack.plan.checks.parts import cache_of, engine_of, model_of
 from warmstack.plan.findings import finding
 from warmstack.plan.model import Finding, Plan
+from warmstack.plan.options import whole_number
 from warmstack.spec import DeploymentSpec
 
 # API CreateModel, ContainerDefinition.Environment.
@@ -33,6 +35,34 @@ def check_environment(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             yield finding("WS086", f"the environment has {size:,} bytes; SageMaker accepts {MOST_BYTES:,}", path)
 
 
+def check_batched_tokens(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS083: vLLM refuses to start with fewer batched tokens than sequences."""
+    for served in plan.models:
+        tokens = whole_number(engine_of(spec, served).options, "max_num_batched_tokens")
+        if tokens is not None and tokens < served.max_num_seqs:
+            message = f"max_num_batched_tokens is {tokens}; it must be at least max_num_seqs, {served.max_num_seqs}"
+            yield finding("WS083", message, (*served.path, "engine", "options", "max_num_batched_tokens"))
+
+
+def check_switched_off(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS094 and, for the tiers, WS082."""
+    for served in plan.models:
+        options, cache = engine_of(spec, served).options, cache_of(spec, served)
+        path = (*served.path, "engine", "options")
+        routed = plan.routing_strategy in ("PREFIX_AWARE", "KV_AWARE") or spec.endpoint.sessions is not None
+        for name, off in (("enable_prefix_caching", False), ("disable_radix_cache", True)):
+            if options.get(name) is off and (routed or served.host.tiers):
+                message = (
+                    f"{name} is {str(off).lower()}: nothing is reused, but routing, sessions or tiers are there for it"
+                )
+                yield finding("WS094", message, (*path, name))
+        if not served.host.tiers and not cache.lmcache.auto_config:
+            continue
+        for name in ("kv_transfer_config", "kv_offloading_size", "enable_hierarchical_cache", "enable_lmcache"):
+            if name in options:
+                yield finding("WS082", f"option {name} repeats cache.tiers, which sets it", (*path, name))
+
+
 def check_draft(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS088 and WS089."""
     for served in plan.models:
@@ -57,7 +87,7 @@ def check_draft(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
                 f"draft is the folder {draft!r}, but the weights come from the hub, which has no prefix to look in"
             )
             yield finding("WS088", message, place)
-        elif not inside and draft.count("/") != 1:
+        elif not inside and re.fullmatch(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", draft) is None:
             message = f"draft is {draft!r}; a folder inside the weights prefix ends with '/', a hub id is owner/name"
             yield finding("WS088", message, place)
 
@@ -98,4 +128,12 @@ def check_flag_snapshot(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             yield finding("WS087", message, (*served.path, "engine", "options"))
 
 
-CHECKS = (check_environment, check_draft, check_updates, check_update_room, check_flag_snapshot)
+CHECKS = (
+    check_environment,
+    check_batched_tokens,
+    check_switched_off,
+    check_draft,
+    check_updates,
+    check_update_room,
+    check_flag_snapshot,
+)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from warmstack.plan.checks.parts import engine_of, model_of
 from warmstack.plan.findings import finding
 from warmstack.plan.model import Finding, Plan
+from warmstack.plan.served import LOADED_FROM_A_CHECKPOINT
 from warmstack.spec import DeploymentSpec
 
 
@@ -33,4 +34,34 @@ def check_hub(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             yield finding("WS102", f"{model.id} is taken at whatever the hub serves when a copy starts", path)
 
 
-CHECKS = (check_hub,)
+def check_tokenizer(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS100: another tokenizer than the model's own comes from the hub too."""
+    if not spec.endpoint.network_isolation:
+        return
+    for served in plan.models:
+        for name in ("tokenizer", "tokenizer_path"):
+            value = engine_of(spec, served).options.get(name)
+            if isinstance(value, str) and not value.startswith("/"):
+                message = f"{name} {value} comes from the hub, which network_isolation cuts off"
+                yield finding("WS100", message, (*served.path, "engine", "options", name))
+
+
+def check_quantized_checkpoint(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS036."""
+    for served in plan.models:
+        method = model_of(spec, served).quantization
+        own = served.shape.quantization
+        if method not in LOADED_FROM_A_CHECKPOINT or (own is not None and _family(own.method) == _family(method)):
+            continue
+        has = f"says {own.method}" if own is not None else "says nothing of it"
+        message = (
+            f"quantization is {method}, which loads checkpoints quantized so; the config of {served.model_id} {has}"
+        )
+        yield finding("WS036", message, (*served.path, "model", "quantization"))
+
+
+def _family(method: str) -> str:
+    return method.partition("_")[0]
+
+
+CHECKS = (check_hub, check_tokenizer, check_quantized_checkpoint)
