@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
+from warmstack.catalog.config_bounds import shown
 from warmstack.catalog.config_parts import (
     attention_heads,
     layer_kinds,
@@ -14,7 +15,6 @@ from warmstack.catalog.config_parts import (
     sliding_window,
     vision,
 )
-from warmstack.catalog.config_bounds import MAX_LAYERS, shown
 from warmstack.catalog.config_values import Values, mapping_or_none
 from warmstack.catalog.experts import read_experts
 from warmstack.catalog.families import FAMILIES, NOT_UNDERSTOOD, Family

@@ -57,9 +57,9 @@ class _Fields:
         found = self.values.get("group_size")
         if found is None:
             return default
-        if isinstance(found, bool) or found != -1:
-            return whole_number(found, self.place("group_size"), 1, MAX_WIDTH)
-        return -1
+        if isinstance(found, int) and found == -1:
+            return -1
+        return whole_number(found, self.place("group_size"), 1, MAX_WIDTH)
 
     def modules(self, key: str, *, num_layers: int) -> _Kept:
         found = self.values.get(key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -33,6 +34,8 @@ endpoint:
 def write_spec(name: str, server: str, model: str, instance_type: str, folder: Path, *, force: bool) -> int:
     """Write a first spec and check it. Returns the exit code."""
     problem = _bad_words(name, model, instance_type)
+    if problem is None and not str(folder).isprintable():
+        problem = f"--folder is {str(folder)!r}; it must not hold control characters"
     if problem is not None:
         print(f"warmstack: {problem}", file=sys.stderr)
         return 1
@@ -40,7 +43,7 @@ def write_spec(name: str, server: str, model: str, instance_type: str, folder: P
     catalog.instance(instance_type)
     path = folder / f"{name}.yaml"
     text = _TEMPLATE.format(
-        schema="../schemas/deployment.schema.json",
+        schema=_schema_path(folder),
         path=path.as_posix(),
         name=name,
         model=model,
@@ -66,6 +69,14 @@ def write_spec(name: str, server: str, model: str, instance_type: str, folder: P
     sys.stdout.write(render(outcome.diagnostics, outcome.lines))
     print(f"{path.as_posix()}: written; the endpoint will be {physical_name(name, 'dev')}")
     return int(outcome.failed(strict=False))
+
+
+def _schema_path(folder: Path) -> str:
+    """Return the way from the spec to the schema of this clone; without one here, the usual one."""
+    schema = Path("schemas") / "deployment.schema.json"
+    if not schema.exists():
+        return f"../{schema.as_posix()}"
+    return Path(os.path.relpath(schema, folder)).as_posix()
 
 
 def _bad_words(name: str, model: str, instance_type: str) -> str | None:

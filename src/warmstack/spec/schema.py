@@ -46,6 +46,7 @@ def spec_schema() -> dict[str, Any]:
         "description": "Another spec file, relative to this one, that this one is laid on top of.",
         "examples": ["bases/assistant.yaml"],
     }
+    schema["properties"]["components"]["minItems"] = 1
     schema["if"] = {"not": {"required": ["extends"]}}
     schema["then"] = {"required": list(_REQUIRED_AT_ROOT)}
     schema["$comment"] = f"Reserved, refused until supported: {', '.join(sorted(RESERVED_KEYS))}."

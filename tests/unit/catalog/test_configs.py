@@ -265,7 +265,9 @@ def test_the_widths_of_llama_4_are_named_the_other_way_round() -> None:
 
 
 def test_an_interval_stands_for_the_list_of_layers() -> None:
-    qwen = {**LLAMA, "model_type": "qwen3_next", "full_attention_interval": 4}
+    linear = ("num_key_heads", "num_value_heads", "key_head_dim", "value_head_dim", "conv_kernel_dim")
+    sizes = {f"linear_{name}": 4 for name in linear}
+    qwen = {**LLAMA, **sizes, "model_type": "qwen3_next", "full_attention_interval": 4}
     assert _read(qwen).kinds[:5] == ("linear_attention",) * 3 + ("full_attention", "linear_attention")
 
 

@@ -213,12 +213,13 @@ def test_init(run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     [
         (["My_Chat"], "NAME is 'My_Chat'"),
         (["../evil"], "NAME is '../evil'"),
+        (["a", "--folder", "x\nname: evil"], "--folder is"),
         (["a", "--model", "x: {y}\nz: 1"], "--model is"),
         (["a", "--instance-type", "ml.g5.12xlarge\nx: 1"], "--instance-type is"),
     ],
 )
 def test_init_writes_no_word_that_could_be_more(run: Runner, words: list[str], says: str, tmp_path: Path) -> None:
-    run("init", *words, "--folder", str(tmp_path))
+    run("init", "--folder", str(tmp_path), *words)
     assert run.code == 1
     assert says in run.err
     assert list(tmp_path.iterdir()) == []
@@ -356,3 +357,10 @@ def test_a_long_line_with_many_mistakes_is_not_read_again_for_each(run: Runner, 
     out = run("validate", str(write(tmp_path / "long.yaml", text)))
     assert out.count("error:") == 3000
     assert max(len(line) for line in out.splitlines()) < 300
+
+
+def test_init_points_at_the_schema_of_the_clone(run: Runner, tmp_path: Path) -> None:
+    run("init", "away", "--folder", str(tmp_path / "specs" / "team"))
+    first = (tmp_path / "specs" / "team" / "away.yaml").read_text(encoding="utf-8").splitlines()[0]
+    schema = Path(first.partition("$schema=")[2])
+    assert (tmp_path / "specs" / "team" / schema).resolve() == (Path.cwd() / "schemas/deployment.schema.json").resolve()
