@@ -6,11 +6,15 @@
 from __future__ import annotations
 
 import importlib
+import itertools
+import os
+import re
+import signal
 import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from warmstack.errors import WarmstackError
 
@@ -45,29 +49,64 @@ def build_app(specs: Sequence[Path] | None = None, *, outdir: str | None = None)
 
 
 def plans(specs: Sequence[Path]) -> list[Plan]:
-    """Return the plans of the specs.
+    """Return the plans of the specs; a file that is named twice counts once.
 
     Raises:
-        WarmstackError: a spec is invalid, or two specs are the same deployment.
+        WarmstackError: a spec is invalid, or two specs claim one stack or one name in SageMaker.
     """
     from warmstack.cli.load import plan_file
     from warmstack.spec import render
 
-    found: dict[str, tuple[Path, Plan]] = {}
+    found: list[tuple[Path, Plan]] = []
     problems: list[str] = []
+    files: dict[str, Path] = {}
     for path in specs:
+        # Guard: Path.resolve raises for a link that leads to itself; the spec's reader has the message for it.
+        files.setdefault(os.path.realpath(path), path)  # noqa: PTH118
+    for path in files.values():
         outcome = plan_file(path)
         errors = [one for one in outcome.diagnostics if one.severity == "error"]
         if errors or outcome.plan is None:
             problems.append(render(errors, outcome.lines).rstrip("\n"))
-        elif outcome.plan.stack_name in found:
-            first = found[outcome.plan.stack_name][0]
-            problems.append(f"{path}: the stack {outcome.plan.stack_name} is deployed by {first} already")
         else:
-            found[outcome.plan.stack_name] = (path, outcome.plan)
+            found.append((path, outcome.plan))
+    problems += _claimed_twice(found)
     if problems:
         raise WarmstackError("\n".join(problems))
-    return [plan for _, plan in found.values()]
+    return [plan for _, plan in found]
+
+
+def _claimed_twice(found: Sequence[tuple[Path, Plan]]) -> list[str]:
+    """Return a message for each stack and each name in SageMaker that two specs claim."""
+    problems = []
+    for (first, one), (second, other) in itertools.combinations(found, 2):
+        if one.stack_name == other.stack_name:
+            problems.append(
+                f"{second}: the stack {other.stack_name} is deployed by {first} already: change name or environment"
+            )
+        elif _may_share_region(one, other):
+            problems += [
+                f"{second}: the {kind} {name} is deployed by {first} already; its name is unique in an account and "
+                "Region: change name, environment or the component"
+                for kind, name in _claims(other)
+                if (kind, name) in _claims(one)
+            ]
+    return problems
+
+
+def _may_share_region(one: Plan, other: Plan) -> bool:
+    """Tell whether both may go to one account and Region; a plan without a target may go anywhere."""
+    pairs = ((one.account, other.account), (one.region, other.region))
+    return all(None in pair or pair[0] == pair[1] for pair in pairs)
+
+
+def _claims(plan: Plan) -> dict[tuple[str, str], None]:
+    """Return the names that a plan takes in SageMaker, in order, each with what it is the name of."""
+    names = [("endpoint", plan.endpoint.name)]
+    for served in plan.models:
+        components = (served.physical_name, *(adapter.physical_name for adapter in served.adapters))
+        names += [("inference component", name) for name in components if name is not None]
+    return dict.fromkeys(names)
 
 
 def _import_cdk_and_planning() -> None:
@@ -81,20 +120,66 @@ def _import_cdk_and_planning() -> None:
 
 def _specs_of(app: App) -> list[Path]:
     wanted = app.node.try_get_context("spec")
-    if wanted:
-        return [Path(one.strip()) for one in str(wanted).split(",") if one.strip()]
+    if wanted is not None:
+        named = [Path(one.strip()) for one in str(wanted).split(",") if one.strip()]
+        # Guard: an empty variable of a pipeline must not turn one spec into all of them.
+        if not named:
+            raise WarmstackError(
+                f"the context names no spec (-c spec={wanted}): name one, or leave -c spec out for all of specs/"
+            )
+        return named
     every = sorted((ROOT / "specs").glob("*.yaml"))
     if not every:
         raise WarmstackError("there is no spec in specs/; `warmstack init NAME` writes a first one")
     return [path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path for path in every]
 
 
+class _Interrupt:
+    """Ctrl-C as a quiet end: what the CDK and its node still have to say of it would be tracebacks."""
+
+    def __init__(self) -> None:
+        self.happened = False
+        signal.signal(signal.SIGINT, self._handle)
+
+    def _handle(self, signum: int, frame: object) -> NoReturn:  # noqa: ARG002  (the signature of a handler)
+        self.happened = True
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        sys.stderr.flush()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        raise KeyboardInterrupt
+
+
+def _message(error: Exception) -> str:
+    """Return what a user reads of an exception that is not Warmstack's own."""
+    text = str(error).strip()
+    crowded = re.search(r"Number of resources in stack '([^']+)': (\d+) is greater than allowed maximum of (\d+)", text)
+    if crowded is not None:
+        return (
+            f"the stack {crowded[1]} has {crowded[2]} resources; a stack can have {crowded[3]}: "
+            "move adapters or components to a spec of their own"
+        )
+    first = next(iter(text.splitlines()), "")
+    return f"internal error: {type(error).__name__}: {first}, WARMSTACK_TRACEBACK=1 shows where"
+
+
 def main() -> None:
-    """Synthesize; an invalid spec ends with its messages and exit code 1."""
+    """Synthesize. Exit codes: 0 done, 1 an invalid spec (with its messages) or a defect, 130 Ctrl-C."""
+    interrupt = _Interrupt()
     try:
         build_app().synth()
     except WarmstackError as error:
         sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:
+        if interrupt.happened:
+            sys.exit(130)
+        if os.environ.get("WARMSTACK_TRACEBACK"):
+            raise
+        sys.exit(_message(error))
+    # Guard: Python drops an interrupt that comes while it frees an object.
+    if interrupt.happened:
+        sys.exit(130)
 
 
 if __name__ == "__main__":

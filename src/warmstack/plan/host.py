@@ -32,6 +32,7 @@ class HostUse:
         accelerators: GPUs a copy takes; the copy's share of RAM and NVMe is its share of the GPUs.
         copies: copies of it on a full instance.
         memory: what its copies hold on the GPUs.
+        stored_bytes: its weights as they lie on disk and pass through RAM.
         cpu: the size of the CPU tier, for the whole instance.
         disk: the size of the disk tier, for the whole instance.
     """
@@ -40,6 +41,7 @@ class HostUse:
     accelerators: int
     copies: int
     memory: GpuMemoryPlan
+    stored_bytes: int
     cpu: TierSize
     disk: TierSize
 
@@ -48,10 +50,10 @@ def plan_host(use: HostUse) -> HostMemoryPlan:
     """Return where the RAM and the NVMe go. Sizes that do not fit are kept: the checks speak of them."""
     workers = use.copies * use.memory.tensor_parallel_degree
     system = int(use.instance.memory_bytes * SYSTEM_SHARE)
-    staging = use.copies * use.memory.weight_bytes
+    staging = use.copies * use.stored_bytes
     processes = workers * PROCESS_BYTES
     pool = max(0, use.instance.memory_bytes - system - staging - processes)
-    on_disk = int(use.copies * use.memory.weight_bytes * WEIGHTS_ON_DISK)
+    on_disk = int(use.copies * use.stored_bytes * WEIGHTS_ON_DISK)
     disk_pool = max(0, int((use.instance.nvme_bytes or 0) * (1 - NVME_FILE_SYSTEM_SHARE)) - on_disk)
     tiers: list[TierPlan] = []
     cpu_bytes = tier_bytes(use.cpu, pool, AUTO_CPU_SHARE)
@@ -104,6 +106,6 @@ def memory_request_mb(use: HostUse, host: HostMemoryPlan) -> int:
     """Return the RAM (MiB) that one copy asks for: processes, staging and its CPU tier, within its share."""
     degree = use.memory.tensor_parallel_degree
     cpu = sum(one.bytes_per_worker for one in host.tiers if one.kind == "cpu") * degree
-    wanted = degree * PROCESS_BYTES + use.memory.weight_bytes + cpu
+    wanted = degree * PROCESS_BYTES + use.stored_bytes + cpu
     share = (use.instance.memory_bytes - host.system_bytes) * use.accelerators // use.instance.gpu_count
     return max(MIN_REQUEST_MB, min(wanted, share) // MIB)

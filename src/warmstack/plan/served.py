@@ -123,6 +123,7 @@ def plan_served(request: Request) -> Served:
         accelerators=request.instance.gpu_count // workers if request.component is None else split.accelerators,
         copies=workers,
         memory=memory,
+        stored_bytes=load.stored_bytes,
         cpu=TierSize(kind="none") if request.cache.lmcache.auto_config else request.cache.tiers.cpu,
         disk=TierSize(kind="none") if request.cache.lmcache.auto_config else request.cache.tiers.disk.size,
     )

@@ -61,13 +61,14 @@ class ImageSpec(SpecModel):
     """none: the stock image. docker and codebuild are not supported yet."""
     base: Annotated[
         str | None,
-        AfterValidator(_registry_domain),
         Field(
             pattern=r"^[0-9]{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/[a-z0-9][a-z0-9._/-]{0,255}"
             r"(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}|@sha256:[0-9a-f]{64})$",
             examples=["111122223333.dkr.ecr.us-west-2.amazonaws.com/lmi-mirror:0.38.0-lmi29.0.0-cu130"],
             json_schema_extra=described("a private ECR image with its tag or digest"),
         ),
+        # After the pattern: it takes the host apart.
+        AfterValidator(_registry_domain),
     ] = None
     """An image to use instead of the registry's own, of the same server and version (a mirror, say)."""
 
@@ -134,7 +135,7 @@ class SessionsSpec(SpecModel):
     ttl: Annotated[
         Duration,
         AfterValidator(_ttl),
-        Field(examples=["20m"], json_schema_extra={"default": "20m", "x-unit": "seconds"}),
+        Field(examples=["20m"], json_schema_extra=described("from 1m to 24h", "seconds") | {"default": "20m"}),
     ] = 1200
     """How long a session lives; fixed when it is opened, not renewed by use."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -64,20 +64,23 @@ def render(diagnostics: Iterable[Diagnostic], lines: Mapping[str, Sequence[str]]
     found = list(diagnostics)
     if form == "json":
         return json.dumps([_as_json(one) for one in found], ensure_ascii=False, indent=2) + "\n"
-    writer = _as_github if form == "github" else _as_text
-    return "".join(writer(one, lines) for one in found)
+    if form == "github":
+        return "".join(_as_github(one) for one in found)
+    # A line that may hold a secret is shown under no message at all.
+    hidden = {(one.mark.file, one.mark.line) for one in found if one.secret}
+    return "".join(_as_text(one, lines, hidden) for one in found)
 
 
 def _title(one: Diagnostic) -> str:
     return one.severity if one.check is None else f"{one.severity} {one.check}"
 
 
-def _as_text(one: Diagnostic, lines: Mapping[str, Sequence[str]]) -> str:
+def _as_text(one: Diagnostic, lines: Mapping[str, Sequence[str]], hidden: Set[tuple[str, int]]) -> str:
     mark = one.mark
     place = f"{printable(mark.file)}:{mark.line}:{mark.column}"
     out = [f"{place}: {_title(one)}: {printable(one.message)}"]
     text = lines.get(mark.file, ())
-    if 0 < mark.line <= len(text) and not one.secret:
+    if 0 < mark.line <= len(text) and (mark.file, mark.line) not in hidden:
         source = text[mark.line - 1]
         at, end = mark.column - 1, mark.column - 1 + mark.length
         # Guard: a very long line would push the caret out of sight. Cut first: what is cut is not escaped.
@@ -107,8 +110,7 @@ def _as_json(one: Diagnostic) -> dict[str, object]:
     }
 
 
-def _as_github(one: Diagnostic, lines: Mapping[str, Sequence[str]]) -> str:
-    del lines
+def _as_github(one: Diagnostic) -> str:
     level = "notice" if one.severity == "note" else one.severity
     place = f"file={_property(printable(one.mark.file))},line={one.mark.line},col={one.mark.column}"
     title = _property(f"Warmstack {one.check}" if one.check else "Warmstack")

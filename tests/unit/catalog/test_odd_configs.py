@@ -264,13 +264,13 @@ def mutated(draw: st.DrawFn) -> dict[str, Any]:
     for _ in range(draw(st.integers(1, 3))):
         if draw(st.integers(0, 4)) == 0:
             part = config.get("text_config")
-            (part if isinstance(part, dict) else config)[draw(st.sampled_from(FIELDS))] = draw(ODD)
+            (part if isinstance(part, dict) else config)[draw(st.sampled_from(FIELDS))] = copy.deepcopy(draw(ODD))
             continue
         *above, last = draw(st.sampled_from(list(_places(config))))
         node: Any = config
         for key in above:
             node = node[key]
-        node[last] = draw(ODD)
+        node[last] = copy.deepcopy(draw(ODD))
     return config
 
 

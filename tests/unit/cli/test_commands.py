@@ -331,7 +331,7 @@ def test_names_and_values_cannot_drive_the_terminal_or_forge_lines(run: Runner, 
 def test_a_token_in_the_wrong_place_is_not_repeated(run: Runner, tmp_path: Path) -> None:
     spec = write(
         tmp_path / "token.yaml",
-        "name: a\nmodel:\n  id: Qwen/Qwen3-8B\n  weights: {hub: {token_secret: hf_abcdef123}}\n"
+        "name: a\nmodel: {id: 5, weights: {hub: {token_secret: hf_abcdef123}}}\n"
         "endpoint: {instance_type: ml.g5.xlarge}\n",
     )
     for form in ("text", "json", "github"):

@@ -86,3 +86,10 @@ def test_lmis_second_workers_share_the_ram() -> None:
     assert lmi.host.staging_bytes == 2 * vllm.host.staging_bytes
     sessions = planned(change, {"endpoint": {"sessions": {"ttl": "20m"}}}).models[0]
     assert sessions.host.tiers[0].bytes_per_worker == 100 * GIB  # sessions force one worker group
+
+
+def test_staging_is_what_is_stored() -> None:
+    plain = planned(BIG).models[0].host
+    loaded = planned(BIG, {"model": {"quantization": "fp8"}}).models[0].host
+    assert loaded.staging_bytes == plain.staging_bytes
+    assert loaded.nvme_weights_bytes == plain.nvme_weights_bytes

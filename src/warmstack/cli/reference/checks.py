@@ -7,7 +7,7 @@ from itertools import groupby
 from warmstack.cli.reference.markdown import code, page, table
 from warmstack.plan import CHECKS, Check
 
-# The tens of a check's number, as the catalogue groups them.
+# The tens of a check's number, as the catalogue groups them, and the checks whose number is no longer free there.
 _GROUPS = {
     0: "The spec as a whole",
     20: "What fits",
@@ -19,10 +19,11 @@ _GROUPS = {
     90: "Adapters",
     100: "Secrets and isolation",
 }
+_ELSEWHERE = {"WS017": 20, "WS094": 80}
 
 _INTRODUCTION = """\
 Every plan runs these checks. `warmstack validate` and `warmstack plan` print what they find with the place in the
-spec; `warmstack explain WS020` prints one entry of this page.
+spec and, for errors and warnings, the way out; `warmstack explain WS020` prints one entry of this page.
 
 An **error** means that the deployment would fail or answer wrongly: nothing is synthesized. A **warning** lets the
 synthesis go on and becomes a warning of the CDK app; with `--strict` it fails the command. A **note** tells what is
@@ -41,21 +42,22 @@ def checks_page() -> str:
         ((f"[{one.id}](#{one.id.lower()})", one.severity, one.reason) for one in CHECKS.values()),
     )
     sections = [overview]
-    for title, checks in groupby(CHECKS.values(), key=_group):
-        sections.append(f"## {title}")
+    for group, checks in groupby(sorted(CHECKS.values(), key=_group), key=_group):
+        sections.append(f"## {_GROUPS[group]}")
         sections.extend(_check(one) for one in checks)
     return page("Checks", _INTRODUCTION, *sections)
 
 
-def _group(check: Check) -> str:
-    number = int(check.id.removeprefix("WS"))
-    return _GROUPS[max(start for start in _GROUPS if start <= number)]
+def _group(check: Check) -> int:
+    number = _ELSEWHERE.get(check.id, int(check.id.removeprefix("WS")))
+    return max(start for start in _GROUPS if start <= number)
 
 
 def _check(check: Check) -> str:
     lines = [f"### {check.id}", "", f"**{check.severity}** · {check.reason}", ""]
     lines += [f"- Way out: {check.fix}", f"- Source: {check.source}"]
-    if check.severity != "error":
+    # An acknowledgement of "this acknowledgement silences nothing" would silence nothing either.
+    if check.severity != "error" and check.id != "WS011":
         accepted = f'acknowledge: {{{check.id}: "why it is fine here"}}'
         lines.append(f"- Accept it: {code(accepted)}")
     return "\n".join(lines)

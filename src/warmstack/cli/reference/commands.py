@@ -20,7 +20,7 @@ output, complaints about the command itself to standard error.
 | exit code | meaning |
 |---|---|
 | 0 | nothing is wrong, or no worse than a warning (a note, with `--strict`) |
-| 1 | the input is invalid, a check found an error, or a file could not be read or written |
+| 1 | the input is invalid, a check found an error, a file could not be read, or output not written |
 | 2 | the command line itself is wrong |
 | 130 | interrupted with Ctrl-C |
 

@@ -108,10 +108,17 @@ def _row(key: str, prop: Schema, root: Schema, *, required: bool) -> tuple[str, 
     if "default" in prop:
         default = code(_written(prop["default"]))
     rule = next((one["x-rule"] for one in (prop, *prop.get("anyOf", ())) if "x-rule" in one), None)
-    if rule is not None and "minimum" not in prop and not any("minimum" in one for one in prop.get("anyOf", ())):
+    bounded = any("minimum" in one for one in (prop, *prop.get("anyOf", ())))
+    if rule is not None and not bounded and not _says(text, rule):
         text = f"{text} Written as {rule}."
     examples = ", ".join(code(_written(one)) for one in prop.get("examples", ())[:2])
     return code(key), _type(prop, root), "required" if required else default, text, examples
+
+
+def _says(text: str, rule: str) -> bool:
+    """Tell whether a description holds every word of a rule already: "the branch, tag or commit to download"."""
+    words = re.compile(r"[\w-]+")
+    return set(words.findall(rule.lower())) - {"a", "an", "of"} <= set(words.findall(text.lower()))
 
 
 def _parts(description: str) -> tuple[str, str]:

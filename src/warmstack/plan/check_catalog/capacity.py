@@ -101,7 +101,7 @@ CHECKS = table(
         "WS033",
         "warning",
         "The weights may take longer to arrive than SageMaker waits.",
-        "Use quantized weights or measure the download; 3600 s is the service's limit.",
+        "Raise or remove the timeout; at the service's limit of 3600 s use quantized weights, or measure and accept.",
         "API ModelDataDownloadTimeoutInSeconds and ContainerStartupHealthCheckTimeoutInSeconds: 60..3600",
     ),
     (

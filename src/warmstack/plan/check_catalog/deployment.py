@@ -45,7 +45,7 @@ CHECKS = table(
         "WS006",
         "error",
         "The image's registry does not exist in the target Region.",
-        "Choose a Region or a version that has it, or mirror the image and name it with image.base.",
+        "Choose a Region or a version that has it, or mirror the image and name it with image.base and target.",
         "SageMaker Python SDK image tables (registries per version)",
     ),
     (

@@ -23,9 +23,9 @@ CHECKS = table(
     (
         "WS082",
         "error",
-        "The option repeats a typed field.",
-        "Write the typed field instead.",
-        "two places for one setting would disagree one day",
+        "The option belongs to a typed field, to the tiers, or to the platform.",
+        "Remove the option; where the message names a field, write that.",
+        "two places for one setting would disagree one day; SageMaker's container contract (port 8080, /ping)",
     ),
     (
         "WS083",
