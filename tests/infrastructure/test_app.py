@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -96,7 +98,125 @@ def test_two_specs_of_one_stack_are_refused_by_name(tmp_path: Path) -> None:
         path.write_text(path_of("eagle3").read_text(encoding="utf-8"), encoding="utf-8")
     with pytest.raises(WarmstackError) as caught:
         app.plans(copies)
-    assert str(caught.value) == f"{copies[1]}: the stack fast-chat-prod is deployed by {copies[0]} already"
+    assert str(caught.value) == (
+        f"{copies[1]}: the stack fast-chat-prod is deployed by {copies[0]} already: change name or environment"
+    )
+
+
+def test_a_spec_that_is_named_twice_counts_once() -> None:
+    import app
+
+    path = path_of("eagle3")
+    assert [plan.stack_name for plan in app.plans([path, path.parent / "." / ".." / "specs" / path.name])] == [
+        "fast-chat-prod"
+    ]
+
+
+def _tenants(folder: Path, name: str, environment: str, component: str, **more: object) -> Path:
+    """A spec with one component and one adapter, ``billing``."""
+    document = document_of("lora-tenants") | {"name": name, "environment": environment} | more
+    base = document["components"][0]
+    document["components"] = [base | {"name": component, "adapters": base["adapters"][:1]}]
+    path = folder / f"{name}-{environment}.yaml"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "name"),
+    [
+        (("chat", "prod", "eu-qwen"), ("chat-prod", "eu", "qwen"), "chat-prod-eu-qwen"),
+        (("chat", "prod", "eu-billing"), ("chat-prod", "eu", "other"), None),
+        (("chat", "prod", "eu"), ("chat-prod", "eu", "billing"), "chat-prod-eu-billing"),
+    ],
+    ids=["component and component", "apart", "adapter and component"],
+)
+def test_two_specs_that_claim_one_component_are_refused_by_name(
+    tmp_path: Path, first: tuple[str, str, str], second: tuple[str, str, str], name: str | None
+) -> None:
+    one, other = _tenants(tmp_path, *first), _tenants(tmp_path, *second)
+    done = _app(tmp_path / "out", {"spec": f"{one},{other}"})
+    if name is None:
+        assert done.returncode == 0, done.stderr
+        return
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert (
+        f"{other}: the inference component {name} is deployed by {one} already; its name is unique in an account and "
+        "Region: change name, environment or the component\n"
+    ) in done.stderr
+
+
+def test_components_of_two_regions_may_share_a_name(tmp_path: Path) -> None:
+    import app
+
+    here, there = ({"target": {"account": "111122223333", "region": one}} for one in ("us-east-1", "eu-west-1"))
+    one = _tenants(tmp_path, "chat", "prod", "eu-qwen", **here)
+    assert len(app.plans([one, _tenants(tmp_path, "chat-prod", "eu", "qwen", **there)])) == 2
+    with pytest.raises(WarmstackError, match="the inference component chat-prod-eu-qwen is deployed by"):
+        app.plans([one, _tenants(tmp_path, "chat-prod", "eu", "qwen", **here)])
+    with pytest.raises(WarmstackError, match="the inference component chat-prod-eu-qwen is deployed by"):
+        app.plans([one, _tenants(tmp_path, "chat-prod", "eu", "qwen")])
+
+
+@pytest.mark.parametrize("value", ["", " , "])
+def test_a_context_that_names_no_spec_is_not_all_specs(tmp_path: Path, value: str) -> None:
+    done = _app(tmp_path, {"spec": value})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"the context names no spec (-c spec={value}): name one, or leave -c spec out for all of specs/\n"
+    )
+    assert _templates(tmp_path) == {}
+
+
+@pytest.mark.parametrize("delay", [0.6, 1.2])
+def test_an_interrupt_ends_without_a_traceback(tmp_path: Path, delay: float) -> None:
+    """To the whole group, as a terminal sends it: node dies of it too."""
+    started = subprocess.Popen(
+        [sys.executable, "app.py"], cwd=ROOT, env=_environment(CDK_OUTDIR=str(tmp_path)), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    time.sleep(delay)
+    os.killpg(started.pid, signal.SIGINT)
+    out, errors = started.communicate(timeout=60)
+    assert (started.returncode, out, errors) == (130, "", "")
+
+
+def _broken_planning(tmp_path: Path) -> dict[str, str]:
+    """A way to a defect: Python reads sitecustomize when it starts."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import warmstack.plan.planner as planner\n"
+        "def broken(*_): raise ZeroDivisionError('division by zero\\nmore')\n"
+        "planner.plan_served = broken\n",
+        encoding="utf-8",
+    )
+    return {"PYTHONPATH": str(tmp_path)}
+
+
+def test_a_defect_is_one_line(tmp_path: Path) -> None:
+    environment = _environment({"spec": "specs/eagle3.yaml"}, CDK_OUTDIR=str(tmp_path), **_broken_planning(tmp_path))
+    done = _run([sys.executable, "app.py"], environment)
+    line = "internal error: ZeroDivisionError: division by zero, WARMSTACK_TRACEBACK=1 shows where\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", line)
+    done = _run([sys.executable, "app.py"], environment | {"WARMSTACK_TRACEBACK": "1"})
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+
+
+def test_a_stack_that_is_too_large_for_cloudformation_is_one_line(tmp_path: Path) -> None:
+    from aws_cdk import App, CfnResource, Stack
+
+    import app
+
+    whole = App(outdir=str(tmp_path))
+    stack = Stack(whole, "crowded")
+    for index in range(501):
+        CfnResource(stack, f"Topic{index}", type="AWS::SNS::Topic")
+    with pytest.raises(RuntimeError) as caught:
+        whole.synth()
+    assert app._message(caught.value) == (
+        "the stack crowded has 501 resources; a stack can have 500: move adapters or components to a spec of their own"
+    )
 
 
 def test_a_warning_is_shown_until_it_is_acknowledged(tmp_path: Path) -> None:

@@ -70,11 +70,9 @@ def test_metrics_are_limited_to_sagemakers_namespaces(stack: Synthesized) -> Non
 def _objects(plan: Plan) -> set[str]:
     """The objects that the spec's own prefixes and folders hold."""
     weights = {one.weights_s3.removeprefix("s3://") + "*" for one in plan.models if one.weights_s3 is not None}
-    archives = {
-        adapter.artifact.removeprefix("s3://").rpartition("/")[0] + "/*.tar.gz"
-        for one in plan.models
-        for adapter in one.adapters
-    }
+    paths = [adapter.artifact.removeprefix("s3://") for one in plan.models for adapter in one.adapters]
+    # An archive at its bucket's root is named: a pattern there would open every archive of the bucket.
+    archives = {path if path.count("/") == 1 else f"{path.rpartition('/')[0]}/*.tar.gz" for path in paths}
     return {f"arn:aws:s3:::{one}" for one in weights | archives}
 
 

@@ -44,7 +44,7 @@ def _adapters(document: Document) -> list[Document]:
     return found
 
 
-def _adapter(name: str, folder: str = "") -> Document:
+def _adapter(name: str, folder: str = "tenants/") -> Document:
     return {"name": name, "artifact": f"s3://acme-adapters/{folder}{name}-v1.tar.gz", "rank": 16}
 
 
@@ -95,7 +95,7 @@ def test_an_adapter_from_a_new_folder_widens_the_role_too(tmp_path: Path) -> Non
 def test_a_renewed_archive_changes_its_adapter_only(tmp_path: Path) -> None:
     document = document_of("lora-tenants")
     before = synthesize_document(tmp_path, document)
-    _adapters(document)[10]["artifact"] = "s3://acme-adapters/renewed.tar.gz"
+    _adapters(document)[10]["artifact"] = "s3://acme-adapters/tenants/renewed.tar.gz"
     added, removed, changed = changes(before, synthesize_document(tmp_path, document))
     assert (added, removed) == (set(), set())
     assert [before.template["Resources"][one]["Type"] for one in changed] == ["AWS::SageMaker::InferenceComponent"]
