@@ -10,6 +10,11 @@ export AWS_EC2_METADATA_DISABLED := true
 # The templates are validated by scripts/check_templates.py, once, and not again in each synthesis (5 s each).
 export CDK_VALIDATION ?= false
 
+# A value as one word of the shell, whatever is in it.
+quoted = '$(subst ','\'',$(1))'
+# NO, No and no are the same answer.
+lower = $(shell printf %s $(call quoted,$(1)) | tr '[:upper:]' '[:lower:]')
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check synth diff docs lock clean
 
@@ -21,7 +26,7 @@ setup: ## Install everything into .venv and node_modules (a second run does noth
 
 demo: ## Validate, plan and synthesize the example specs, and show what would be deployed
 	@$(SETUP) runtime
-	@$(BIN)/python scripts/demo.py $(DEMO_SPEC)
+	@$(BIN)/python scripts/demo.py $(call quoted,$(DEMO_SPEC))
 
 test: ## Run the tests that need no engine, no image build and no browser (ARGS="-k name")
 	@$(SETUP) dev
@@ -38,12 +43,13 @@ check: ## Lint, types, boundaries, tests with coverage, and the synthesized temp
 
 synth: ## Synthesize the CloudFormation templates to cdk.out (SPEC=specs/x.yaml for one)
 	@$(SETUP) runtime
-	@$(BIN)/cdk synth --quiet $(if $(SPEC),-c spec=$(SPEC)) '**'
+	@rm -rf cdk.out
+	@$(BIN)/cdk synth --quiet $(if $(filter undefined,$(origin SPEC)),,-c spec=$(call quoted,$(SPEC))) '**'
 	@ls cdk.out/*.template.json
 
 diff: ## Compare the templates with those of a revision (BASE=origin/main, ALLOW_DESTRUCTIVE=1 to only report)
 	@$(SETUP) dev
-	@$(BIN)/python scripts/diff.py $(BASE) $(if $(ALLOW_DESTRUCTIVE),--allow-destructive)
+	@$(BIN)/python scripts/diff.py $(call quoted,$(BASE)) $(if $(filter-out 0 no false off,$(call lower,$(ALLOW_DESTRUCTIVE))),--allow-destructive)
 
 docs: ## Regenerate the files that are generated from the code
 	@$(SETUP) dev

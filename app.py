@@ -1,4 +1,4 @@
-"""The CDK app: context → load → plan → stacks. No logic and no AWS call.
+"""The CDK app: context → load → plan → stacks. No planning and no AWS call.
 
 ``-c spec=specs/x.yaml`` takes one spec (several with commas); without it, every ``specs/*.yaml`` is a stack.
 """
@@ -62,7 +62,7 @@ def plans(specs: Sequence[Path]) -> list[Plan]:
     files: dict[str, Path] = {}
     for path in specs:
         # Guard: Path.resolve raises for a link that leads to itself; the spec's reader has the message for it.
-        files.setdefault(os.path.realpath(path), path)  # noqa: PTH118
+        files.setdefault(os.path.realpath(path), path)
     for path in files.values():
         outcome = plan_file(path)
         errors = [one for one in outcome.diagnostics if one.severity == "error"]

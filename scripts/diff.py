@@ -50,6 +50,8 @@ REPLACED_BY_DESIGN = {
 }
 FOUND = re.compile(r"Found (\d+) destructive change")
 REPLACED = re.compile(r"^\s+\S+: (?P<type>AWS::\S+) .*?(?P<logical_id>\S+) will be replaced$", re.MULTILINE)
+# The folder of a run, with its process; the rest is tempfile's.
+LEFTOVER = re.compile(r"warmstack-diff-(?P<process>[1-9][0-9]*)-[a-z0-9_]+")
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -104,21 +106,27 @@ def stop(signum: int, frame: object) -> NoReturn:  # noqa: ARG001  (the signatur
 def compare_with(base: str, console: Console) -> list[Comparison]:
     """Return one comparison for each stack of the revision `base` or the work tree, and print each diff."""
     commit = commit_of(base)
-    with tempfile.TemporaryDirectory(prefix="warmstack-diff-") as folder:
-        before, after = Path(folder) / "before", Path(folder) / "after"
-        with worktree(commit, Path(folder) / "base") as tree:
-            if not (tree / "app.py").exists():
-                raise UsageError(f"{base} ({commit[:12]}) has no app.py, so there are no templates to compare with")
-            console.print(f"Synthesizing {base} ({commit[:12]}) …", style="dim", highlight=False)
-            synthesize_revision(tree, before, f"{base} ({commit[:12]})")
-        console.print("Synthesizing this work tree …", style="dim", highlight=False)
-        synthesize_project(ROOT, after, "this work tree")
-        old, new = stack_templates(before), stack_templates(after)
-        empty = Path(folder) / "empty.json"
-        empty.write_text("{}", encoding="utf-8")
-        return [
-            compare_stack(stack, old.get(stack, empty), new.get(stack), after, console) for stack in sorted(old | new)
-        ]
+    remove_leftovers()
+    with tempfile.TemporaryDirectory(prefix=f"warmstack-diff-{os.getpid()}-") as name:
+        folder = Path(name)
+        # The worktree stays until the end: a later run finds the folder by it if this one is killed.
+        with worktree(commit, folder / "base") as tree:
+            return compare_trees(tree, folder, f"{base} ({commit[:12]})", console)
+
+
+def compare_trees(tree: Path, folder: Path, label: str, console: Console) -> list[Comparison]:
+    """Synthesize the checked-out revision and the work tree into `folder`, and compare stack by stack."""
+    if not (tree / "app.py").exists():
+        raise UsageError(f"{label} has no app.py, so there are no templates to compare with")
+    before, after = folder / "before", folder / "after"
+    console.print(f"Synthesizing {label} …", style="dim", highlight=False)
+    synthesize_revision(tree, before, label)
+    console.print("Synthesizing this work tree …", style="dim", highlight=False)
+    synthesize_project(ROOT, after, "this work tree")
+    old, new = stack_templates(before), stack_templates(after)
+    empty = folder / "empty.json"
+    empty.write_text("{}", encoding="utf-8")
+    return [compare_stack(stack, old.get(stack, empty), new.get(stack), after, console) for stack in sorted(old | new)]
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -128,7 +136,10 @@ def compare_with(base: str, console: Console) -> list[Comparison]:
 def git(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run git in the clone, with its hooks off."""
     command = ["git", "-C", str(ROOT), "-c", "core.hooksPath=/dev/null", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError as error:
+        raise UsageError("git is not on PATH; it holds the revision to compare with") from error
 
 
 def commit_of(base: str) -> str:
@@ -150,12 +161,40 @@ def worktree(commit: str, folder: Path) -> Iterator[Path]:
             raise UsageError(f"git cannot check out {commit[:12]}: {added.stderr.strip()}")
         yield folder
     finally:
-        # Guard: these may be links into this clone; take the links away, not what they lead to.
-        for link in (folder / ".venv", folder / "node_modules"):
-            if link.is_symlink():
-                link.unlink()
-        shutil.rmtree(folder, ignore_errors=True)
-        git("worktree", "prune")
+        remove_worktree(folder)
+
+
+def remove_worktree(folder: Path) -> None:
+    """Remove a worktree's folder and what git knows of it."""
+    # Guard: these may be links into this clone; take the links away, not what they lead to.
+    for link in (folder / ".venv", folder / "node_modules"):
+        if link.is_symlink():
+            link.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
+    # Guard: git locks a worktree while it checks out, and prunes no locked one.
+    git("worktree", "unlock", str(folder))
+    git("worktree", "prune")
+
+
+def remove_leftovers() -> None:
+    """Remove what runs left behind that were killed: worktrees of this repository whose process is gone."""
+    for line in git("worktree", "list", "--porcelain").stdout.splitlines():
+        folder = Path(line.removeprefix("worktree "))
+        owner = LEFTOVER.fullmatch(folder.parent.name)
+        if line.startswith("worktree ") and folder.name == "base" and owner and not is_running(int(owner["process"])):
+            remove_worktree(folder)
+            shutil.rmtree(folder.parent, ignore_errors=True)
+
+
+def is_running(process: int) -> bool:
+    """Tell whether a process exists, whoever it belongs to."""
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def synthesize_revision(tree: Path, output: Path, label: str) -> None:

@@ -17,6 +17,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -52,9 +53,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="setup", description="Set up .venv, Node.js and the CDK command line.")
     parser.add_argument("set", nargs="?", choices=SETS, default="dev", help="runtime: demo and synth; dev: everything")
     wanted = str(parser.parse_args().set)
-    if is_current(wanted):
-        return 0
     try:
+        if is_current(wanted):
+            return 0
         with RepositoryLock():
             # Another run may have finished the work while this one waited for the lock.
             if not is_current(wanted):
@@ -173,10 +174,14 @@ def make_virtual_environment() -> None:
         answer = subprocess.run([python, "-c", probe], capture_output=True, text=True, check=False)
         if answer.returncode == 0 and answer.stdout.strip() == f"{sys.version_info[:2]} {VENV}":
             return
+    if "inputs" in stamp:
+        # Guard: an interrupt leaves half an environment, and a stamp that calls it finished must not survive it.
+        write_whole(STAMP, json.dumps({"set": stamp.get("set")}))
     say(f"creating .venv with Python {sys.version.split()[0]}")
     run(
         [sys.executable, "-m", "venv", "--clear", VENV],
         "the virtual environment could not be created (Debian and Ubuntu need the package python3-venv)",
+        apart=True,
     )
 
 
@@ -299,7 +304,7 @@ def compile_bytecode() -> None:
     services = [name for name in named if (site_packages / "aws_cdk" / name).is_dir()]
     statements = "; ".join(["import aws_cdk", *(f"import aws_cdk.{name}" for name in services)])
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    run([python, "-c", statements], "the CDK library does not import", environment=environment)
+    run([python, "-c", statements], "the CDK library does not import", environment=environment, apart=True)
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -317,10 +322,22 @@ def run(
     *,
     environment: dict[str, str] | None = None,
     quiet: bool = False,
+    apart: bool = False,
 ) -> None:
-    """Run a command in the clone's folder; raise `SetupError` with `failure` when it fails."""
+    """Run a command in the clone's folder; raise `SetupError` with `failure` when it fails.
+
+    With `apart`, Ctrl-C does not reach the command: Python would print a traceback. It is killed instead.
+    """
     output = subprocess.DEVNULL if quiet else None
-    status = subprocess.run(command, cwd=ROOT, env=environment, stdout=output, check=False).returncode
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, start_new_session=apart) as child:
+        try:
+            status = child.wait()
+        except BaseException:
+            if apart:
+                os.killpg(child.pid, signal.SIGKILL)
+            else:
+                child.kill()
+            raise
     if status != 0:
         raise SetupError(f"{failure}; the command that failed ({status}): {shlex.join(map(str, command))}")
 

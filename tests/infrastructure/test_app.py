@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -169,7 +170,7 @@ def test_a_context_that_names_no_spec_is_not_all_specs(tmp_path: Path, value: st
     assert _templates(tmp_path) == {}
 
 
-@pytest.mark.parametrize("delay", [0.6, 1.2])
+@pytest.mark.parametrize("delay", [0.3, 0.7])
 def test_an_interrupt_ends_without_a_traceback(tmp_path: Path, delay: float) -> None:
     """To the whole group, as a terminal sends it: node dies of it too."""
     started = subprocess.Popen(
@@ -265,3 +266,28 @@ def test_cdk_diff_against_the_golden_template_needs_no_credentials(assembly: Pat
     done = _run(command, _environment())
     assert done.returncode == 0, done.stdout + done.stderr
     assert "There were no differences" in done.stdout + done.stderr
+
+
+def test_make_synth_writes_and_lists_only_what_was_asked_for(tmp_path: Path) -> None:
+    """With a template of an earlier run in the folder, and a spec with a quote and a space in its name."""
+    for name in (".venv", "node_modules", "stacks"):
+        (tmp_path / name).symlink_to(ROOT / name, target_is_directory=True)
+    for name in ("Makefile", "cdk.json", "app.py"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "specs").mkdir()
+    shutil.copy(path_of("eagle3"), tmp_path / "specs" / "it's a spec.yaml")
+    (tmp_path / "cdk.out").mkdir()
+    (tmp_path / "cdk.out" / "gone-prod.template.json").write_text("{}", encoding="utf-8")
+    environment = {key: one for key, one in _environment().items() if not key.startswith(("CDK_CONTEXT", "MAKE"))}
+
+    def make(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["make", "SETUP=:", "synth", *words], cwd=tmp_path, env=environment, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+
+    done = make("SPEC=specs/it's a spec.yaml")
+    assert (done.returncode, done.stdout) == (0, "cdk.out/fast-chat-prod.template.json\n"), done.stderr
+    empty = make("SPEC=")
+    assert empty.returncode != 0
+    assert "the context names no spec" in empty.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -96,6 +97,85 @@ def test_usage(clone: Path) -> None:
     nothing = run(clone)
     assert nothing.returncode == 2
     assert "name the revision" in nothing.stderr
+
+
+def test_without_git_the_message_says_so(clone: Path, tmp_path: Path) -> None:
+    env = {**os.environ, "PATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "scripts/diff.py", "HEAD"], cwd=clone, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr == "diff: git is not on PATH; it holds the revision to compare with\n"
+
+
+def test_what_a_killed_run_left_is_removed_by_a_later_one(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(diff_script, "ROOT", clone)
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    kept = {
+        "running": tmp_path / f"warmstack-diff-{os.getpid()}-abc" / "base",
+        "another's": tmp_path / "own" / "base",
+    }
+    left = tmp_path / f"warmstack-diff-{gone.pid}-abc_1" / "base"
+    for folder in (*kept.values(), left):
+        git(clone, "worktree", "add", "--detach", "--quiet", str(folder), "HEAD")
+    (left.parent / "before").mkdir()
+    (left / ".venv").symlink_to(clone / ".venv", target_is_directory=True)
+    git(clone, "worktree", "lock", str(left))
+    # The name alone is not enough: this one is no worktree of the repository.
+    stranger = tmp_path / f"warmstack-diff-{gone.pid}-stranger"
+    stranger.mkdir()
+    diff_script.remove_leftovers()
+    assert not left.parent.exists()
+    assert (clone / ".venv" / "bin").is_dir()
+    assert stranger.is_dir()
+    assert all(folder.is_dir() for folder in kept.values())
+    assert str(left) not in git(clone, "worktree", "list")
+    for folder in kept.values():
+        diff_script.remove_worktree(folder)
+    assert git(clone, "worktree", "list").count("\n") == 1
+
+
+def test_a_run_that_is_killed_leaves_a_folder_with_its_process(clone: Path, tmp_path: Path) -> None:
+    """Killed while it synthesizes, the next run removes all of it, and works."""
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "scripts/diff.py"]
+    with subprocess.Popen(
+        [*command, "HEAD"], cwd=clone, env=env, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as started:
+        assert started.stdout is not None
+        assert started.stdout.readline().startswith("Synthesizing HEAD")
+        os.killpg(started.pid, signal.SIGKILL)
+    assert [one.name.rpartition("-")[0] for one in tmp_path.glob("warmstack-*")] == [f"warmstack-diff-{started.pid}"]
+    # A revision without an app ends the run early, after the removal.
+    empty = git(clone, "commit-tree", "-m", "empty", "4b825dc642cb6eb9a060e54bf8d69288fbee4904").strip()
+    done = subprocess.run([*command, empty], cwd=clone, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "has no app.py" in done.stderr
+    assert list(tmp_path.glob("warmstack-*")) == []
+    assert git(clone, "worktree", "list").count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "allowed"),
+    [
+        ("1", True),
+        ("yes", True),
+        ("0", False),
+        ("no", False),
+        ("NO", False),
+        ("False", False),
+        ("off", False),
+        ("", False),
+    ],
+)
+def test_make_allows_destruction_only_when_told_so(root: Path, answer: str, allowed: bool) -> None:
+    command = ["make", "--dry-run", "diff", "BASE=a b", f"ALLOW_DESTRUCTIVE={answer}"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    assert "scripts/diff.py 'a b'" in done.stdout
+    assert ("--allow-destructive" in done.stdout) == allowed
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -50,6 +53,25 @@ def test_a_second_run_installs_nothing(root: Path) -> None:
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert stamp.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("delay", [0.2, 0.6])
+def test_an_interrupt_shows_no_traceback(copy: Path, delay: float) -> None:
+    """To the whole group, as a terminal sends it, while the virtual environment is made."""
+    command = [sys.executable, "scripts/setup.py", "runtime"]
+    with subprocess.Popen(
+        command, cwd=copy, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    ) as started:
+        assert started.stdout is not None
+        assert started.stdout.readline().startswith("setup: creating .venv")
+        time.sleep(delay)
+        os.killpg(started.pid, signal.SIGINT)
+        out, errors = started.communicate(timeout=60)
+    assert (started.returncode, out, errors) == (130, "", "setup: interrupted; the next run continues\n")
+    # Nothing goes on in the background: the folder stays as it is.
+    before = sorted((copy / ".venv").rglob("*"))
+    time.sleep(0.3)
+    assert sorted((copy / ".venv").rglob("*")) == before
 
 
 def test_requirements_are_pinned_with_hashes_and_name_no_address(root: Path) -> None:

@@ -1,8 +1,8 @@
 """What the numbers of a config.json can be, so that a broken or hostile file ends in a message and not in a hang.
 
 A bound is at least five times the largest value in the catalog (126 layers, 256 heads, a width of 53,248, a
-vocabulary of 262,144, 896 experts, 10,485,760 tokens; read 2026-10). No model is near it, and every sum over
-layers below it is done in milliseconds.
+vocabulary of 262,144, 896 experts, 10,485,760 tokens; models.json as of 2026-11-30). No model is near
+it, and every sum over layers below it is done in milliseconds.
 """
 
 from __future__ import annotations
