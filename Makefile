@@ -16,7 +16,7 @@ quoted = '$(subst ','\'',$(1))'
 lower = $(shell printf %s $(call quoted,$(1)) | tr '[:upper:]' '[:lower:]')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check synth diff docs lock clean
+.PHONY: help setup demo test check synth diff bench docs lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,10 @@ synth: ## Synthesize the CloudFormation templates to cdk.out (SPEC=specs/x.yaml 
 diff: ## Compare the templates with those of a revision (BASE=origin/main, ALLOW_DESTRUCTIVE=1 to only report)
 	@$(SETUP) dev
 	@$(BIN)/python scripts/diff.py $(call quoted,$(BASE)) $(if $(filter-out 0 no false off,$(call lower,$(ALLOW_DESTRUCTIVE))),--allow-destructive)
+
+bench: ## Measure how long people wait, as ratios in one run (benchmarks/README.md)
+	@$(SETUP) dev
+	@$(BIN)/python benchmarks/speed.py
 
 docs: ## Regenerate the files that are generated from the code
 	@$(SETUP) dev

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
-import itertools
 import os
 import re
 import signal
@@ -55,6 +55,7 @@ def plans(specs: Sequence[Path]) -> list[Plan]:
         WarmstackError: a spec is invalid, or two specs claim one stack or one name in SageMaker.
     """
     from warmstack.cli.load import plan_file
+    from warmstack.plan import claimed_twice
     from warmstack.spec import render
 
     found: list[tuple[Path, Plan]] = []
@@ -70,43 +71,10 @@ def plans(specs: Sequence[Path]) -> list[Plan]:
             problems.append(render(errors, outcome.lines).rstrip("\n"))
         else:
             found.append((path, outcome.plan))
-    problems += _claimed_twice(found)
+    problems += claimed_twice([(str(path), plan) for path, plan in found])
     if problems:
         raise WarmstackError("\n".join(problems))
     return [plan for _, plan in found]
-
-
-def _claimed_twice(found: Sequence[tuple[Path, Plan]]) -> list[str]:
-    """Return a message for each stack and each name in SageMaker that two specs claim."""
-    problems = []
-    for (first, one), (second, other) in itertools.combinations(found, 2):
-        if one.stack_name == other.stack_name:
-            problems.append(
-                f"{second}: the stack {other.stack_name} is deployed by {first} already: change name or environment"
-            )
-        elif _may_share_region(one, other):
-            problems += [
-                f"{second}: the {kind} {name} is deployed by {first} already; its name is unique in an account and "
-                "Region: change name, environment or the component"
-                for kind, name in _claims(other)
-                if (kind, name) in _claims(one)
-            ]
-    return problems
-
-
-def _may_share_region(one: Plan, other: Plan) -> bool:
-    """Tell whether both may go to one account and Region; a plan without a target may go anywhere."""
-    pairs = ((one.account, other.account), (one.region, other.region))
-    return all(None in pair or pair[0] == pair[1] for pair in pairs)
-
-
-def _claims(plan: Plan) -> dict[tuple[str, str], None]:
-    """Return the names that a plan takes in SageMaker, in order, each with what it is the name of."""
-    names = [("endpoint", plan.endpoint.name)]
-    for served in plan.models:
-        components = (served.physical_name, *(adapter.physical_name for adapter in served.adapters))
-        names += [("inference component", name) for name in components if name is not None]
-    return dict.fromkeys(names)
 
 
 def _import_cdk_and_planning() -> None:
@@ -164,6 +132,8 @@ def _message(error: Exception) -> str:
 
 def main() -> None:
     """Synthesize. Exit codes: 0 done, 1 an invalid spec (with its messages) or a defect, 130 Ctrl-C."""
+    # A synthesis lives for a second: collecting garbage would be a twentieth of it and free nothing worth having.
+    gc.disable()
     interrupt = _Interrupt()
     try:
         build_app().synth()

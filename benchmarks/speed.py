@@ -139,7 +139,7 @@ def _with_adapters(path: Path, count: int) -> Path:
         sys.exit("speed: specs/lora-tenants.yaml has no list of adapters any more")
     after = [line for line in rest.splitlines() if not line.startswith("      - ")]
     adapters = [
-        {"name": f"tenant-{number:03}", "artifact": f"s3://acme-adapters/tenant-{number:03}.tar.gz", "rank": 16}
+        {"name": f"tenant-{number:03}", "artifact": f"s3://acme-adapters/tenants/{number:03}.tar.gz", "rank": 16}
         for number in range(count)
     ]
     lines = [f"      - {json.dumps(one)}" for one in adapters]

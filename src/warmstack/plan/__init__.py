@@ -20,6 +20,7 @@ from warmstack.plan.model import (
 )
 from warmstack.plan.naming import physical_name
 from warmstack.plan.planner import PlanError, draft_plan, make_plan, spec_hash
+from warmstack.plan.together import claimed_twice
 
 __all__ = [
     "CHECKS",
@@ -40,6 +41,7 @@ __all__ = [
     "RoutingPlan",
     "ServedModel",
     "TierPlan",
+    "claimed_twice",
     "draft_plan",
     "make_plan",
     "physical_name",

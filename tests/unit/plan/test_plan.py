@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.unit.plan.specs import VLLM, loaded, planned
 from warmstack.catalog import load_catalog
-from warmstack.plan import PlanError, make_plan, physical_name, plan_document, spec_hash
+from warmstack.plan import PlanError, claimed_twice, make_plan, physical_name, plan_document, spec_hash
 
 TWO = {"endpoint": {"instances": {"min": 2}}}
 
@@ -247,3 +247,22 @@ def test_an_archive_at_a_buckets_root_opens_no_bucket() -> None:
     resources = [resource for one in plan.permissions for resource in one.resources]
     assert "arn:${AWS::Partition}:s3:::adapters/legal.tar.gz" in resources
     assert not [one for one in resources if one.startswith("arn:${AWS::Partition}:s3:::adapters/*")]
+
+
+def _beside(*changes: dict[str, Any]) -> list[str]:
+    return list(claimed_twice([(f"spec{index}", planned(change)) for index, change in enumerate(changes)]))
+
+
+def test_deployments_beside_each_other() -> None:
+    one = {"name": "chat", "environment": "prod", "components": [{"name": "eu-qwen"}]}
+    other = {"name": "chat-prod", "environment": "eu", "components": [{"name": "qwen"}]}
+    assert _beside(one, other) == [
+        "spec1: the inference component chat-prod-eu-qwen is deployed by spec0 already; its name is unique in an "
+        "account and Region: change name, environment or the component"
+    ]
+    assert _beside(one, one) == ["spec1: the stack chat-prod is deployed by spec0 already: change name or environment"]
+    here = {"target": {"account": "111122223333", "region": "us-west-2"}}
+    there = {"target": {"account": "111122223333", "region": "us-east-1"}}
+    assert _beside({**one, **here}, {**other, **there}) == []
+    assert len(_beside({**one, **here}, other)) == 1
+    assert _beside(one, {"name": "mail"}) == []
