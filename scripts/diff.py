@@ -93,7 +93,8 @@ def main() -> int:
     console.print(verdict_table(arguments.base, comparisons))
     destructive = [item.stack for item in comparisons if item.verdict == "destructive"]
     if destructive:
-        message = f"Destructive changes in: {', '.join(destructive)} (ALLOW_DESTRUCTIVE=1 only reports them)"
+        hint = "" if arguments.allow_destructive else " (ALLOW_DESTRUCTIVE=1 only reports them)"
+        message = f"Destructive changes in: {', '.join(destructive)}{hint}"
         console.print(message, style="bold red", soft_wrap=True)
     return 1 if destructive and not arguments.allow_destructive else 0
 
@@ -260,8 +261,10 @@ def compare_stack(stack: str, old: Path, new: Path | None, assembly: Path, conso
         text=True,
         check=False,
     )
-    print(result.stdout.strip(), end="\n\n", flush=True)
     verdict, detail = judge(result.returncode, ANSI.sub("", result.stdout), template)
+    # Guard: cdk ends with a red "destructive" for every replaced Model; the table below judges that better.
+    shown = result.stdout.partition("❌")[0] if verdict == "rollout" else result.stdout
+    print(shown.strip(), end="\n\n", flush=True)
     if verdict == "changes" and not read_template(old):
         verdict = "new"
     return Comparison(stack=stack, verdict=verdict, detail=detail)

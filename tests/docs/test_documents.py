@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 import docs as generator
+from tests.examples import copy_examples
 from warmstack.cli.reference.commands import commands
 from warmstack.plan import CHECKS
 
@@ -85,7 +86,7 @@ def test_blocks_say_what_happens_to_them(page: Path) -> None:
 
 @each_page([page for page in WRITTEN if any(block.info[:2] == ("sh", "run") for block in blocks(page))])
 def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "specs", tmp_path / "specs")
+    copy_examples(tmp_path / "specs")
     shutil.copytree(ROOT / "schemas", tmp_path / "schemas")
     found = blocks(page)
     for block, after in zip(found, [*found[1:], None], strict=True):

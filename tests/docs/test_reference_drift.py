@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import docs
+from tests.examples import EXAMPLES
 from warmstack.catalog import load_catalog
 from warmstack.cli.load import plan_file
 from warmstack.cli.reference.commands import commands
@@ -20,7 +21,7 @@ from warmstack.plan import CHECKS, plan_document
 from warmstack.spec import spec_schema
 
 ROOT = Path(__file__).parents[2]
-SPECS = sorted((ROOT / "specs").glob("*.yaml"))
+SPECS = EXAMPLES
 
 
 @pytest.mark.parametrize("name", docs.GENERATED)

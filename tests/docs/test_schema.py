@@ -10,9 +10,11 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from tests.examples import BASES, EXAMPLES
+
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "schemas/deployment.schema.json"
-SPECS = sorted((ROOT / "specs").rglob("*.yaml"))
+SPECS = (*EXAMPLES, *BASES)
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,11 @@ from typing import Any
 
 import yaml
 
+from tests.examples import EXAMPLES, ROOT
 from warmstack.plan import Plan
 
-ROOT = Path(__file__).parents[2]
-EXAMPLES = tuple(sorted((ROOT / "specs").glob("*.yaml")))
-"""What users copy."""
+__all__ = ["EXAMPLES", "ROOT"]
+
 EXTRAS = tuple(sorted((Path(__file__).parent / "specs").glob("*.yaml")))
 """What the examples leave out: isolation, the hub, mirrors, other strategies, names that are cut."""
 ALL = (*EXAMPLES, *EXTRAS)

@@ -13,12 +13,12 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import EXAMPLES
 from warmstack.cli.load import plan_file
 from warmstack.plan import plan_document
 from warmstack.spec import render
 
-SPECS = sorted((Path(__file__).parents[3] / "specs").glob("*.yaml"))
-TREES = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in SPECS if "summarizer" not in path.name]
+TREES = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in EXAMPLES if "summarizer" not in path.name]
 VALUES = st.one_of(
     st.none(),
     st.booleans(),

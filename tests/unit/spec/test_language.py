@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 import yaml
 
+from tests.examples import BASES, EXAMPLES
 from warmstack.spec import RESERVED_KEYS, SpecError, load_spec, render, schema_text, spec_schema
 from warmstack.spec.diagnostics import Diagnostic
 from warmstack.spec.explain import near
@@ -30,11 +31,11 @@ def test_every_key_is_documented(name: str, prop: dict[str, Any]) -> None:
     assert prop.get("description", "").endswith("."), name
 
 
-def test_the_schema_is_a_schema_and_takes_every_spec(root: Path) -> None:
+def test_the_schema_is_a_schema_and_takes_every_spec() -> None:
     schema = json.loads(schema_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
-    for path in [*(root / "specs").glob("*.yaml"), *(root / "specs" / "bases").glob("*.yaml")]:
+    for path in (*EXAMPLES, *BASES):
         assert list(validator.iter_errors(yaml.safe_load(path.read_text(encoding="utf-8")))) == [], path
 
 
