@@ -51,7 +51,10 @@ class EndpointStack(Stack):
             Tags.of(self).add(key, value)
         for one in plan.findings:
             if one.severity == "warning" and one.acknowledged is None:
-                Annotations.of(self).add_warning_v2(f"warmstack:{one.check}", f"{one.check}: {one.message}")
+                Annotations.of(self).add_warning_v2(
+                    f"warmstack:{one.check}",
+                    f"{one.check}: {one.message} (accept it in the spec: acknowledge: {{{one.check}: reason}})",
+                )
 
     def _scope(self, name: str) -> Construct:
         found = self.node.try_find_child(name)

@@ -67,8 +67,10 @@ def write_spec(name: str, server: str, model: str, instance_type: str, folder: P
         raise OutputError(f"{path.as_posix()} cannot be written: {error.strerror}") from error
     outcome = plan_file(path)
     sys.stdout.write(render(outcome.diagnostics, outcome.lines))
-    print(f"{path.as_posix()}: written; the endpoint will be {physical_name(name, 'dev')}")
-    return int(outcome.failed(strict=False))
+    failed = outcome.failed(strict=False)
+    then = "edit it, or init again with --force" if failed else f"the endpoint will be {physical_name(name, 'dev')}"
+    print(f"{path.as_posix()}: written{', but not valid yet' if failed else ''}; {then}")
+    return int(failed)
 
 
 def _schema_path(folder: Path) -> str:

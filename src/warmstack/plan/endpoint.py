@@ -76,7 +76,7 @@ def endpoint_derived(spec: DeploymentSpec, plan: EndpointPlan) -> Iterator[Deriv
         if wanted.strategy
         else "two or more instances: a prefix finds the instance that has it"
         if plan.routing.strategy == "PREFIX_AWARE"
-        else "one instance: there is nothing for a prefix to choose from",
+        else "one instance at the minimum: a prefix has nothing to choose from",
         given=wanted.strategy is not None,
     )
     if plan.routing.prefix_length is not None:

@@ -36,6 +36,7 @@ from warmstack.plan.parameters import parameter_count, weight_bytes
 from warmstack.plan.reasons import Choices, served_derived
 from warmstack.plan.timeouts import StartTimes, start_times
 from warmstack.spec import CacheSpec, ComponentSpec, DeploymentSpec, EngineSpec, ModelSpec, TierSize
+from warmstack.units import GIB
 
 # A request's tokens assumed when max_num_seqs is derived: long enough for retrieval and chat turns.
 ASSUMED_REQUEST_TOKENS = 4096
@@ -54,6 +55,8 @@ LOADED_FROM_A_CHECKPOINT = frozenset(
         "mxfp4",
     }
 )
+# One copy must hold at least this much KV to be worth starting.
+LEAST_KV_TOKENS = 1024
 # What "fits" means for a degree when the spec names no max_model_len.
 LEAST_CONTEXT_TOKENS = 8192
 _BYTES_OF_KV_DTYPE = {"fp8": 1, "nvf": 1, "mxf": 1, "int": 1}
@@ -157,6 +160,7 @@ def plan_served(request: Request) -> Served:
     findings = [*options.findings, *split_findings, *_typed_choices(request)]
     findings += [finding(one.check, one.message, _option_path(request, one.setting)) for one in unwritable]
     findings += _late_starts(request, times)
+    findings += _too_large(request, load, memory)
     names = (request.spec.name, request.spec.environment)
     component = request.component
     model = ServedModel(
@@ -219,6 +223,26 @@ def uses_lmcache(engine: EngineSpec, cache: CacheSpec) -> bool:
 def cache_has_tiers(cache: CacheSpec) -> bool:
     """Return whether the spec asks for a tier below the GPU."""
     return cache.tiers.cpu.kind != "none" or cache.tiers.disk.size.kind != "none"
+
+
+def _too_large(request: Request, load: Load, memory: GpuMemoryPlan) -> Iterator[Finding]:
+    """WS020, with the cheapest instance type of the catalog that would do."""
+    if memory.kv_tokens >= LEAST_KV_TOKENS:
+        return
+    degree, share = memory.tensor_parallel_degree, memory.gpu_memory_utilization
+    need = memory.weight_bytes / degree + memory.overhead_bytes_per_gpu
+    where = f"each of {degree} GPUs" if degree > 1 else "the GPU"
+    message = (
+        f"{request.model.id} needs about {need / GIB:.1f} GiB on {where} before any KV; {share:.0%} of a GPU of "
+        f"{request.instance.name} is {memory.gpu_memory_bytes * share / GIB:.1f} GiB"
+    )
+    wanted = request.model.max_model_len or LEAST_CONTEXT_TOKENS
+    priced = [one for one in request.catalog.instances.values() if one.usd_per_hour is not None]
+    for instance in sorted(priced, key=lambda one: (one.usd_per_hour or 0, one.name)):
+        if fit(load, instance, largest(request.shape, instance.gpu_count), None).kv_tokens >= wanted:
+            message += f"; the cheapest that holds it and {wanted:,} tokens is {instance.name}"
+            break
+    yield finding("WS020", message, (*request.path, "model", "id"))
 
 
 def _lmi_workers(request: Request, split: _Split) -> int:
@@ -310,7 +334,8 @@ def _split(request: Request, load: Load) -> tuple[_Split, list[Finding]]:
             )
             findings.append(finding("WS024", message, place))
         whole = wanted * ranks
-        split = _Split(degree=wanted, accelerators=accelerators or whole, reason="given in the spec", given=True)
+        reason = "given in the spec" if place[-1] == "tensor_parallel_degree" else "follows from accelerators"
+        split = _Split(degree=wanted, accelerators=accelerators or whole, reason=reason, given=True)
     elif request.component is None:
         degree = largest(request.shape, gpus)
         heads, on = request.shape.num_attention_heads, f"{gpus} GPU{'s' if gpus > 1 else ''}"

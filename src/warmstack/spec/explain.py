@@ -152,6 +152,8 @@ def _extras(annotation: Any) -> Iterable[Any]:
 def _hint(kind: str, path: Path, node: Node | None) -> str | None:
     if kind == "string_type" and isinstance(node, ScalarNode) and not isinstance(node.value, str):
         return f'write it in quotes: "{node.text}"'
+    if path == ("endpoint", "instance_type") and isinstance(node, ScalarNode) and not node.text.startswith("ml."):
+        return f"did you mean ml.{node.text}?"
     info = field_at(path)
     if kind.startswith("string_") and info is not None and info.examples:
         return f"for example {info.examples[0]}"

@@ -147,7 +147,7 @@ def read_file(path: FilePath) -> bytes:
         ValueError: the path has a character that no path can have.
     """
     if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "it is a folder")
+        raise IsADirectoryError(errno.EISDIR, "it is a folder; name the files in it, such as specs/*.yaml")
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "it is not a regular file")
     with path.open("rb") as stream:

@@ -33,6 +33,8 @@ def spec_schema() -> dict[str, Any]:
     _describe(schema, DeploymentSpec)
     for name, definition in schema["$defs"].items():
         _tidy(definition)
+        if name not in ("AdapterSpec", "ComponentSpec"):
+            definition["type"] = [definition["type"], "null"]
         if name in models:
             _describe(definition, models[name])
         if name not in ("AdapterSpec", "ComponentSpec", "SpeculativeSpec"):
@@ -76,8 +78,8 @@ def _allow_null(schema: dict[str, Any]) -> None:
         for inner in schema["patternProperties"].values():
             _allow_null(inner)
     if "$ref" in schema:
-        schema["anyOf"] = [{"$ref": schema.pop("$ref")}, {"type": "null"}]
-    elif "anyOf" in schema:
+        return  # the definition itself may be null: an error then names the key, and not a union
+    if "anyOf" in schema:
         if {"type": "null"} not in schema["anyOf"]:
             schema["anyOf"].append({"type": "null"})
     elif "type" in schema:

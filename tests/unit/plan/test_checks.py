@@ -230,6 +230,21 @@ CASES = [
         severity="warning",
     ),
     Case(
+        check="WS018",
+        bad=[component()],
+        good=[component(copies={"min": 1, "max": 4})],
+        path=("components",),
+        says="take 1 of the 4 GPUs",
+    ),
+    Case(
+        check="WS020",
+        label="the way out",
+        bad=[{"model": {"id": "Qwen/Qwen3-32B"}, "endpoint": {"instance_type": "ml.g5.2xlarge"}}],
+        good=[{"model": {"id": "Qwen/Qwen3-32B"}, "endpoint": {"instance_type": "ml.g7e.2xlarge"}}],
+        path=("model", "id"),
+        says="the cheapest that holds it and 8,192 tokens is ml.g7e.2xlarge",
+    ),
+    Case(
         check="WS020",
         bad=[{"model": {"id": "Qwen/Qwen2.5-72B-Instruct"}}],
         good=[],
@@ -584,6 +599,13 @@ CASES = [
         says="10 GiB a rank",
     ),
     Case(
+        check="WS049",
+        bad=[{"endpoint": {"instance_type": "ml.g5.xlarge"}}],
+        good=[{"endpoint": {"instance_type": "ml.g5.2xlarge"}}],
+        path=("endpoint", "instance_type"),
+        says="of RAM",
+    ),
+    Case(
         check="WS050",
         bad=[routing(strategy="RANDOM", prefix_length=2048)],
         good=[TWO, PREFIX, routing(prefix_length=2048)],
@@ -656,6 +678,13 @@ CASES = [
         good=[TWO, PREFIX, component(copies={"min": 2})],
         path=("endpoint", "routing"),
         says="adapters",
+    ),
+    Case(
+        check="WS058",
+        bad=[TWO, PREFIX, options(max_num_seqs=4)],
+        good=[TWO, PREFIX, options(max_num_seqs=8)],
+        path=("endpoint", "routing", "concurrency_threshold"),
+        says="is 2 (half of",
     ),
     Case(
         check="WS060",
@@ -1083,6 +1112,13 @@ CASES = [
         path=("model", "weights"),
         says="hub",
     ),
+    Case(
+        check="WS103",
+        bad=[{"model": {"id": "meta-llama/Llama-3.1-8B-Instruct", "weights": None}}],
+        good=[{"model": {"weights": None}}],
+        path=("model", "weights"),
+        says="a stock image has no token",
+    ),
 ]
 
 
@@ -1120,3 +1156,12 @@ def test_every_check_is_explained(check: str) -> None:
     for text in (one.reason, one.fix):
         assert text.endswith("."), text
     assert one.source
+
+
+def test_the_component_form_uses_every_gpu() -> None:
+    """What WS025 offers, taken literally, leaves nothing idle."""
+    change = [{"endpoint": {"instance_type": "ml.p4de.24xlarge", "instances": {"min": 2}}}]
+    (idle,) = [one for one in found(*change) if one.check == "WS025"]
+    assert "copies: {min: 4}" in idle.message
+    form = {"components": [{"name": "chat", "accelerators": 4, "copies": {"min": 4}}]}
+    assert not {"WS017", "WS018", "WS025"} & {one.check for one in found(*change, form)}

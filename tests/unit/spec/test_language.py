@@ -60,6 +60,13 @@ def test_the_schema_refuses_what_the_loader_refuses(wrong: dict[str, Any], tmp_p
         load_spec(path)
 
 
+def test_the_schema_names_the_unknown_key() -> None:
+    spec = {"name": "chat", "endpoint": {"instance_type": "ml.g5.xlarge", "routing": {"prefix_lenght": 4096}}}
+    (error,) = jsonschema.Draft202012Validator(spec_schema()).iter_errors(spec)
+    assert "prefix_lenght" in error.message
+    assert list(error.absolute_path) == ["endpoint", "routing"]
+
+
 def test_without_extends_the_root_has_required_keys() -> None:
     validator = jsonschema.Draft202012Validator(spec_schema())
     assert list(validator.iter_errors({"name": "chat"}))

@@ -69,4 +69,11 @@ CHECKS = table(
         "Raise cache.tiers.cpu, or leave the tier out.",
         "SGLang hierarchical cache: the host pool holds a copy of what the GPU holds",
     ),
+    (
+        "WS049",
+        "note",
+        "The instance has less RAM than system, processes and the weights on their way.",
+        "Expect a slower start, or choose a size with more RAM for the same GPUs.",
+        "weights pass through the page cache while they load; the kernel drops pages and reads them again",
+    ),
 )

@@ -125,6 +125,13 @@ CHECKS = table(
         "Lower endpoint.instances.min, or raise copies.",
         "copies and accelerators against the GPUs of the instances",
     ),
+    (
+        "WS018",
+        "warning",
+        "GPUs that always run stay idle, whatever the scaling does.",
+        "Give the components more copies or accelerators, or choose a smaller instance type.",
+        "copies and accelerators against the GPUs of the instances",
+    ),
     # Updates
     (
         "WS070",
@@ -168,5 +175,12 @@ CHECKS = table(
         "Hub weights without a revision: a copy started later may load other weights.",
         "Write model.weights.hub.revision with a commit.",
         "the hub serves the branch's newest commit",
+    ),
+    (
+        "WS103",
+        "warning",
+        "The hub gives the weights only to accounts that accepted their terms.",
+        "Mirror the weights to S3 and name them with model.weights.s3.",
+        "model cards of the publishers (gated access); a stock image gets no token",
     ),
 )

@@ -62,6 +62,13 @@ CHECKS = table(
         "Watch the cached-token counts per adapter.",
         "API reference and DG are silent",
     ),
+    (
+        "WS058",
+        "warning",
+        "concurrency_threshold is so small that requests rarely stay with their prefix.",
+        "Give the copies more KV (more GPUs, a shorter max_model_len), or write a higher threshold.",
+        "API PrefixAwareRoutingConfig: at the threshold the next request goes to another copy or instance",
+    ),
     # Sessions
     (
         "WS060",

@@ -9,29 +9,9 @@ from warmstack.plan.findings import finding
 from warmstack.plan.model import Finding, Plan, ServedModel
 from warmstack.plan.options import data_parallel_ranks
 from warmstack.plan.parallel import largest
+from warmstack.plan.served import LEAST_KV_TOKENS
 from warmstack.spec import DeploymentSpec
 from warmstack.units import GIB
-
-# One copy must hold at least this much KV to be worth starting.
-LEAST_KV_TOKENS = 1024
-
-
-def check_weights_fit(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
-    """WS020."""
-    del spec
-    for served in plan.models:
-        memory = served.memory
-        if memory.kv_tokens >= LEAST_KV_TOKENS:
-            continue
-        degree = memory.tensor_parallel_degree
-        share = memory.gpu_memory_bytes * memory.gpu_memory_utilization
-        need = memory.weight_bytes / degree + memory.overhead_bytes_per_gpu
-        where = f"each of {degree} GPUs" if degree > 1 else "the GPU"
-        message = (
-            f"{served.model_id} needs about {need / GIB:.1f} GiB on {where} before any KV; "
-            f"{memory.gpu_memory_utilization:.0%} of a GPU of {plan.endpoint.instance.name} is {share / GIB:.1f} GiB"
-        )
-        yield finding("WS020", message, (*served.path, "model", "id"))
 
 
 def check_context(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
@@ -86,7 +66,8 @@ def check_idle_gpus(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             )
             yield finding("WS026", f"{idle}; {reason}, so it must be {most}", path)
         else:
-            form = f"components: [{{name: chat, accelerators: {degree}, copies: {{min: {gpus // degree}}}}}]"
+            copies = gpus // degree * plan.endpoint.instances_min
+            form = f"components: [{{name: chat, accelerators: {degree}, copies: {{min: {copies}}}}}]"
             yield finding("WS025", f"{idle}; as a component they are used: {form}", path)
 
 
@@ -121,6 +102,32 @@ def check_idle_instances(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     if plan.endpoint.instances_min > needed:
         message = f"instances.min is {plan.endpoint.instances_min}; all copies at their maximum need {needed}"
         yield finding("WS017", message, ("endpoint", "instances", "min"))
+
+
+def check_idle_component_gpus(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS018."""
+    del spec
+    if not plan.endpoint.uses_components or any(one.copies_per_instance == 0 for one in plan.models):
+        return
+    gpus = plan.endpoint.instance.gpu_count * plan.endpoint.instances_min
+    used = sum(one.copies_max * one.accelerators for one in plan.models)
+    if gpus - used >= min(one.accelerators for one in plan.models):
+        message = f"all copies at their maximum take {used} of the {gpus} GPUs that always run"
+        yield finding("WS018", message, ("components",))
+
+
+def check_loading_room(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS049."""
+    del spec
+    for served in plan.models:
+        host = served.host
+        over = host.system_bytes + host.staging_bytes + host.process_bytes - host.memory_bytes
+        if over > 0:
+            message = (
+                f"system, processes and weights on their way come to {over / GIB:.1f} GiB more than the "
+                f"{host.memory_bytes / GIB:.0f} GiB of RAM: loading reads from disk more than once"
+            )
+            yield finding("WS049", message, served.path or ("endpoint", "instance_type"))
 
 
 def _instances_for(models: tuple[ServedModel, ...], counts: list[int], gpus: int) -> int:
@@ -175,11 +182,12 @@ def check_replicated_heads(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding
 
 
 CHECKS = (
-    check_weights_fit,
     check_context,
     check_idle_gpus,
     check_copies,
     check_idle_instances,
+    check_idle_component_gpus,
+    check_loading_room,
     check_parallelism,
     check_variant_scaling,
     check_replicated_heads,

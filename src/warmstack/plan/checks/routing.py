@@ -10,6 +10,8 @@ from warmstack.plan.model import Finding, Plan
 from warmstack.plan.options import DATA_PARALLEL
 from warmstack.spec import DeploymentSpec
 
+SMALL_THRESHOLD = 4
+
 
 def check_prefix_settings(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS050."""
@@ -54,6 +56,16 @@ def check_threshold(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             f"concurrency_threshold is {threshold}; {who} runs {weakest.max_num_seqs} requests at once, the rest queue"
         )
         yield finding("WS053", message, ("endpoint", "routing", "concurrency_threshold"))
+
+
+def check_small_threshold(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS058."""
+    threshold = plan.endpoint.routing.concurrency_threshold
+    if threshold is not None and threshold < SMALL_THRESHOLD:
+        given = spec.endpoint.routing.concurrency_threshold is not None
+        why = "given" if given else "half of what the weakest copy runs at once"
+        message = f"concurrency_threshold is {threshold} ({why}): nearly every concurrent request spills to a cold copy"
+        yield finding("WS058", message, ("endpoint", "routing", "concurrency_threshold"))
 
 
 def check_kv_aware(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
@@ -101,6 +113,7 @@ CHECKS = (
     check_prefix_settings,
     check_two_instances,
     check_threshold,
+    check_small_threshold,
     check_kv_aware,
     check_data_parallel,
     check_adapters_with_prefix,

@@ -10,9 +10,12 @@ from warmstack.plan.model import Finding, Plan
 from warmstack.plan.served import LOADED_FROM_A_CHECKPOINT
 from warmstack.spec import DeploymentSpec
 
+# Publishers whose model cards ask to accept their terms before anything can be downloaded.
+GATED = ("meta-llama/", "google/gemma")
+
 
 def check_hub(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
-    """WS100, WS101 and WS102."""
+    """WS100, WS101, WS102 and WS103."""
     for served in plan.models:
         model = model_of(spec, served)
         path = (*served.path, "model", "weights")
@@ -30,6 +33,9 @@ def check_hub(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         if hub.token_secret is not None and spec.image.build == "none":
             message = "token_secret cannot be read by a stock image, and a template would show the token to everyone"
             yield finding("WS101", message, (*path, "hub", "token_secret"))
+        if spec.image.build == "none" and model.id.startswith(GATED):
+            message = f"{model.id} is given out by the hub only to those with access, and a stock image has no token"
+            yield finding("WS103", message, path)
         if hub.revision is None:
             yield finding("WS102", f"{model.id} is taken at whatever the hub serves when a copy starts", path)
 
