@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from warmstack.catalog import ModelShape, load_catalog
 from warmstack.cli.console import console, print_json
@@ -32,6 +34,7 @@ def list_instances(*, as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return
+    bases = list(dict.fromkeys(one.price_basis for one in load_catalog().instances.values()))
     table = _table("instance type", ">GPUs", "GPU", ">GPU memory", ">RAM", ">NVMe", ">$/h", "price basis")
     for one in load_catalog().instances.values():
         table.add_row(
@@ -42,9 +45,12 @@ def list_instances(*, as_json: bool) -> None:
             f"{one.memory_bytes // GIB} GiB",
             "not known" if one.nvme_bytes is None else f"{one.nvme_bytes / 1e9:.0f} GB",
             "not known" if one.usd_per_hour is None else f"{one.usd_per_hour:.2f}",
-            f"{one.price_basis[:40]} {one.price_as_of or ''}".strip(),
+            escape(f"[{bases.index(one.price_basis) + 1}] {one.price_as_of or ''}".strip()),
         )
-    console(140).print(table)
+    out = console(140)
+    out.print(table)
+    for number, basis in enumerate(bases, 1):
+        out.print(Text(f"[{number}] {basis}"))
 
 
 def list_images(*, as_json: bool) -> None:

@@ -139,14 +139,20 @@ def _bars(served: ServedModel, out: Console) -> None:
 
 def _bar(out: Console, label: str, whole: float, parts: tuple[tuple[str, float], ...]) -> None:
     bar, legend = Text(), Text()
+    total = sum(size for _, size in parts)
+    last = max(index for index, (_, size) in enumerate(parts) if size > 0)
     used = 0
-    for (name, size), (glyph, style) in zip(parts, _PIECES, strict=True):
+    for index, ((name, size), (glyph, style)) in enumerate(zip(parts, _PIECES, strict=True)):
         cells = min(_BAR - used, max(1 if size > 0 else 0, round(size / whole * _BAR)))
+        if index == last and total >= whole * 0.99:  # rounding must not leave a cell that belongs to no one
+            cells = _BAR - used
         used += cells
         bar.append(glyph * cells, style=style)
         if name and size > 0:
             legend.append(f"  {glyph} ", style=style).append(f"{name} {format_bytes(size)}")
     bar.append(" " * (_BAR - used))
+    if total > whole * 1.001:
+        legend.append(f"  over by {format_bytes(total - whole)}", style="bold red")
     out.print(Text(f"  {label} [").append(bar).append("]"))
     out.print(Text("    ").append(legend))
 

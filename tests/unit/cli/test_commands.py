@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -365,3 +366,24 @@ def test_init_points_at_the_schema_of_the_clone(run: Runner, tmp_path: Path) -> 
     first = (tmp_path / "specs" / "team" / "away.yaml").read_text(encoding="utf-8").splitlines()[0]
     schema = Path(first.partition("$schema=")[2])
     assert (tmp_path / "specs" / "team" / schema).resolve() == (Path.cwd() / "schemas/deployment.schema.json").resolve()
+
+
+def test_plan_says_by_how_much_the_ram_is_over(run: Runner, tmp_path: Path) -> None:
+    """14.2 GiB of weights, 1.6 for the system and 4 for the worker on 16 GiB."""
+    spec = write(
+        tmp_path / "over.yaml",
+        "name: a\nmodel: {id: Qwen/Qwen2.5-7B-Instruct, weights: {s3: s3://acme/q/}, max_model_len: 8192}\n"
+        "engine: {version: 0.38.0-lmi29.0.0-cu130}\nendpoint: {instance_type: ml.g5.xlarge}\n",
+    )
+    lines = run("plan", str(spec)).splitlines()
+    at = next(index for index, line in enumerate(lines) if line.startswith("  RAM"))
+    assert lines[at + 1].endswith("over by 3.8 GiB")
+    assert " " not in lines[at][lines[at].index("[") : lines[at].index("]")]
+    gpu = next(line for line in run("plan", "specs/two-models.yaml").splitlines() if "each GPU" in line)
+    assert " ]" not in gpu
+
+
+def test_catalog_says_how_prices_are_known(run: Runner) -> None:
+    out = run("catalog", "instances")
+    assert re.search(r"ml\.p5en\.48xlarge .* 72\.79  \[2\] 2026", out)
+    assert "\n[2] derived from the EC2 on-demand price" in out
