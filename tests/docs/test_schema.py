@@ -65,6 +65,14 @@ def test_unknown_keys_are_refused(validator: Draft202012Validator, place: tuple[
     assert not validator.is_valid(document)
 
 
+def test_an_unknown_key_is_named_and_not_a_union(validator: Draft202012Validator) -> None:
+    document = read(ROOT / "specs/tiered-cache.yaml")
+    document["endpoint"]["routing"]["prefix_lenght"] = 4096
+    (error,) = validator.iter_errors(document)
+    assert list(error.path) == ["endpoint", "routing"]
+    assert "prefix_lenght" in error.message
+
+
 @pytest.mark.parametrize(
     ("place", "value"),
     [
@@ -73,6 +81,7 @@ def test_unknown_keys_are_refused(validator: Draft202012Validator, place: tuple[
         (("cache", "tiers", "cpu"), "400"),
         (("model", "weights", "s3"), "s3://acme-models/no-slash"),
         (("endpoint", "instances", "min"), 0),
+        (("components",), [None]),
         (("tags",), {"no;name": "x"}),
         (("acknowledge",), {"WS1": "measured, accepted"}),
     ],

@@ -19,7 +19,7 @@ _GROUPS = {
     90: "Adapters",
     100: "Secrets and isolation",
 }
-_ELSEWHERE = {"WS017": 20, "WS094": 80}
+_ELSEWHERE = {"WS017": 20, "WS018": 20, "WS049": 20, "WS094": 80}
 
 _INTRODUCTION = """\
 Every plan runs these checks. `warmstack validate` and `warmstack plan` print what they find with the place in the
