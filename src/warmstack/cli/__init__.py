@@ -37,8 +37,11 @@ def _run() -> None:
     from warmstack.errors import WarmstackError
 
     try:
-        app()
-        sys.stdout.flush()
+        try:
+            app()
+        finally:
+            # Now, so that what cannot be written is told; at exit Python would tell it in its own way.
+            sys.stdout.flush()
     except WarmstackError as error:
         print(f"warmstack: {error}", file=sys.stderr)
         sys.exit(1)
@@ -46,20 +49,6 @@ def _run() -> None:
         raise
     except OSError as error:
         # Reading is mapped where it happens; what is left is writing to standard output.
-        print(f"warmstack: the output cannot be written: {error.strerror or error}", file=sys.stderr)
-        _let_output_go()
-        sys.exit(1)
-    except SystemExit:
-        _flush_or_fail()
-        raise
-
-
-def _flush_or_fail() -> None:
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
         print(f"warmstack: the output cannot be written: {error.strerror or error}", file=sys.stderr)
         _let_output_go()
         sys.exit(1)

@@ -28,7 +28,8 @@ from warmstack.plan.model import Finding, Plan, ServedModel, SpecPath
 from warmstack.plan.money import plan_cost, plan_quotas
 from warmstack.plan.naming import physical_name
 from warmstack.plan.permissions import plan_permissions
-from warmstack.plan.served import Request, plan_served
+from warmstack.plan.request import Request
+from warmstack.plan.served import plan_served
 from warmstack.spec import ComponentSpec, DeploymentSpec, EngineSpec, ModelSpec
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from warmstack.plan.checks.parts import cache_of, engine_of
 from warmstack.plan.findings import finding
+from warmstack.plan.load import cache_has_tiers, uses_lmcache
 from warmstack.plan.model import Finding, Plan, TierPlan
-from warmstack.plan.served import cache_has_tiers, uses_lmcache
 from warmstack.spec import DeploymentSpec
 from warmstack.units import GIB
 

@@ -9,7 +9,7 @@ from warmstack.plan.findings import finding
 from warmstack.plan.model import Finding, Plan, ServedModel
 from warmstack.plan.options import data_parallel_ranks
 from warmstack.plan.parallel import largest
-from warmstack.plan.served import LEAST_KV_TOKENS
+from warmstack.plan.split import LEAST_KV_TOKENS
 from warmstack.spec import DeploymentSpec
 from warmstack.units import GIB
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from warmstack.plan.checks.parts import engine_of, model_of
 from warmstack.plan.findings import finding
+from warmstack.plan.load import LOADED_FROM_A_CHECKPOINT
 from warmstack.plan.model import Finding, Plan
-from warmstack.plan.served import LOADED_FROM_A_CHECKPOINT
 from warmstack.spec import DeploymentSpec
 
 # Publishers whose model cards ask to accept their terms before anything can be downloaded.
