@@ -63,7 +63,7 @@ def split_of(request: Request, load: Load) -> tuple[Split, list[Finding]]:
         reason = f"the largest divisor of {heads} heads on {on}: one engine for all"
         split = Split(degree=degree, accelerators=request.instance.gpu_count, reason=reason, given=False)
     else:
-        degree, reason = _smallest(request, load)
+        degree, reason = _smallest(request, load, gpus)
         split = Split(degree=degree, accelerators=degree * ranks, reason=reason, given=False)
     most = request.instance.gpu_count
     if split.accelerators > most:
@@ -79,16 +79,16 @@ def split_of(request: Request, load: Load) -> tuple[Split, list[Finding]]:
     return split, findings
 
 
-def _smallest(request: Request, load: Load) -> tuple[int, str]:
+def _smallest(request: Request, load: Load, gpus: int) -> tuple[int, str]:
     own = request.shape.max_position_embeddings or LEAST_CONTEXT_TOKENS
     wanted = request.model.max_model_len or min(own, LEAST_CONTEXT_TOKENS)
     degree = smallest_that_fits(
         request.shape,
-        request.instance.gpu_count,
+        gpus,
         lambda one: fit(load, request.instance, one, None).kv_tokens >= wanted,
     )
     if degree is None:
-        return largest(request.shape, request.instance.gpu_count), "no degree fits; the largest is shown"
+        return largest(request.shape, gpus), "no degree fits; the largest is shown"
     return degree, f"the smallest that holds the weights and {wanted:,} tokens of KV"
 
 

@@ -239,6 +239,10 @@ def test_data_parallel_ranks_in_a_component() -> None:
         assert not [one for one in plan.findings if one.severity == "error"]
     derived = planned(ranks, {"components": [{"name": "one"}]}).models[0]
     assert (derived.accelerators, derived.memory.tensor_parallel_degree) == (2, 1)
+    # Four GPUs, two ranks: a model that would like four GPUs a rank gets two, and the plan says that it is too large.
+    large = planned(ranks, {"components": [{"name": "one"}], "model": {"id": "Qwen/Qwen3-32B"}})
+    assert (large.models[0].accelerators, large.models[0].memory.tensor_parallel_degree) == (4, 2)
+    assert [one.check for one in large.findings if one.severity == "error"] == ["WS020"]
 
 
 def test_an_archive_at_a_buckets_root_opens_no_bucket() -> None:
