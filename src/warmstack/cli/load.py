@@ -8,6 +8,7 @@ from pathlib import Path
 
 from warmstack.catalog import load_catalog
 from warmstack.plan import CHECKS, Finding, Plan, PlanError, draft_plan
+from warmstack.plan.options import SECRET_OPTIONS
 from warmstack.spec import Diagnostic, LoadedSpec, SpecError, load_spec, unique
 
 
@@ -63,6 +64,7 @@ def _diagnostic(one: Finding, loaded: LoadedSpec) -> Diagnostic:
         message=one.message,
         mark=loaded.mark(one.path),
         check=one.check,
+        secret=bool(one.path) and one.path[-1] in SECRET_OPTIONS,
         # A note asks for nothing; the others say what to do.
         hint=None if one.severity == "note" else CHECKS[one.check].fix,
     )

@@ -32,6 +32,7 @@ class HostUse:
         accelerators: GPUs a copy takes; the copy's share of RAM and NVMe is its share of the GPUs.
         copies: copies of it on a full instance.
         memory: what its copies hold on the GPUs.
+        ranks: data parallel ranks of a copy; each is a group of workers with its own pool.
         stored_bytes: its weights as they lie on disk and pass through RAM.
         cpu: the size of the CPU tier, for the whole instance.
         disk: the size of the disk tier, for the whole instance.
@@ -41,6 +42,7 @@ class HostUse:
     accelerators: int
     copies: int
     memory: GpuMemoryPlan
+    ranks: int
     stored_bytes: int
     cpu: TierSize
     disk: TierSize
@@ -48,7 +50,7 @@ class HostUse:
 
 def plan_host(use: HostUse) -> HostMemoryPlan:
     """Return where the RAM and the NVMe go. Sizes that do not fit are kept: the checks speak of them."""
-    workers = use.copies * use.memory.tensor_parallel_degree
+    workers = use.copies * workers_of(use)
     system = int(use.instance.memory_bytes * SYSTEM_SHARE)
     staging = use.copies * use.stored_bytes
     processes = workers * PROCESS_BYTES
@@ -77,6 +79,11 @@ def plan_host(use: HostUse) -> HostMemoryPlan:
     )
 
 
+def workers_of(use: HostUse) -> int:
+    """Return the worker processes of one copy: one for each GPU it computes on."""
+    return use.memory.tensor_parallel_degree * use.ranks
+
+
 def tier_bytes(size: TierSize, pool_bytes: int, auto_share: float) -> int:
     """Return the bytes of a tier on one instance, given what is left for tiers."""
     if size.kind == "none":
@@ -87,25 +94,25 @@ def tier_bytes(size: TierSize, pool_bytes: int, auto_share: float) -> int:
 
 
 def _tier(use: HostUse, kind: str, per_instance: int, pays_beyond: int) -> TierPlan:
-    degree = use.memory.tensor_parallel_degree
+    workers = workers_of(use)
     # The share of a copy follows its GPUs, so that components beside it find theirs.
     per_copy = per_instance * use.accelerators // use.instance.gpu_count
     # Guard: LMCache and SGLang count whole GiB per worker; rounding down keeps the sum within the instance.
-    per_worker = per_copy // degree // GIB * GIB
+    per_worker = per_copy // workers // GIB * GIB
     per_token = use.memory.kv_bytes_per_token
     return TierPlan(
         kind="cpu" if kind == "cpu" else "disk",
         bytes_per_instance=per_instance,
         bytes_per_worker=per_worker,
-        tokens_per_copy=per_worker * degree // per_token if per_token else 0,
+        tokens_per_copy=per_worker * workers // per_token if per_token else 0,
         pays_beyond_tokens=pays_beyond,
     )
 
 
 def memory_request_mb(use: HostUse, host: HostMemoryPlan) -> int:
     """Return the RAM (MiB) that one copy asks for: processes, staging and its CPU tier, within its share."""
-    degree = use.memory.tensor_parallel_degree
-    cpu = sum(one.bytes_per_worker for one in host.tiers if one.kind == "cpu") * degree
-    wanted = degree * PROCESS_BYTES + use.stored_bytes + cpu
+    workers = workers_of(use)
+    cpu = sum(one.bytes_per_worker for one in host.tiers if one.kind == "cpu") * workers
+    wanted = workers * PROCESS_BYTES + use.stored_bytes + cpu
     share = (use.instance.memory_bytes - host.system_bytes) * use.accelerators // use.instance.gpu_count
     return max(MIN_REQUEST_MB, min(wanted, share) // MIB)

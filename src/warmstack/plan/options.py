@@ -55,6 +55,7 @@ TYPED: Mapping[str, Mapping[str, str]] = {
 _SECRET = "it would stand in plain text in the template, and it does not protect /invocations"
 _ALONE = "the container must answer alone, on port 8080, without TLS"
 _ONE_MACHINE = "a copy runs on one instance"
+_NOT_PLANNED = "context parallelism is not planned, so nothing could be said about what fits"
 OWNED: Mapping[str, str] = {
     "host": _ALONE,
     "port": _ALONE,
@@ -76,7 +77,20 @@ OWNED: Mapping[str, str] = {
     "master_port": _ONE_MACHINE,
     "dist_init_addr": _ONE_MACHINE,
     "disaggregation_mode": _ONE_MACHINE,
+    "data_parallel_rank": _ONE_MACHINE,
+    "data_parallel_start_rank": _ONE_MACHINE,
+    "data_parallel_size_local": _ONE_MACHINE,
+    "data_parallel_address": _ONE_MACHINE,
+    "data_parallel_rpc_port": _ONE_MACHINE,
+    "data_parallel_backend": _ONE_MACHINE,
+    "data_parallel_hybrid_lb": _ONE_MACHINE,
+    "data_parallel_external_lb": _ONE_MACHINE,
+    "data_parallel_multi_port_external_lb": _ONE_MACHINE,
+    "decode_context_parallel_size": _NOT_PLANNED,
+    "prefill_context_parallel_size": _NOT_PLANNED,
 }
+SECRET_OPTIONS = frozenset(name for name, why in OWNED.items() if why == _SECRET)
+"""Options whose value is a secret: messages must not show it."""
 # Other handlers than LMI's asynchronous one have neither sessions nor adapters, and read other settings.
 _HANDLER = "LMI's asynchronous handler is the one that the plan is made for"
 OWNED_BY_LMI: Mapping[str, str] = {
@@ -93,7 +107,6 @@ RANGES: Mapping[str, tuple[float, float]] = {
     "gpu_memory_utilization": (0.05, 1),
     "mem_fraction_static": (0.05, 1),
     "data_parallel_size": (1, 1_024),
-    "data_parallel_size_local": (1, 1_024),
     "dp_size": (1, 1_024),
     "pipeline_parallel_size": (1, 1_024),
     "pipeline_parallel_degree": (1, 1_024),
@@ -113,7 +126,7 @@ CANONICAL: Mapping[str, Mapping[str, str]] = {
 
 
 # The names under which the servers ask for data parallel ranks inside one copy.
-DATA_PARALLEL = ("data_parallel_size", "data_parallel_size_local", "dp_size")
+DATA_PARALLEL = ("data_parallel_size", "dp_size")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +180,7 @@ def _problem(name: str, value: Any, flags: FlagTable, place: SpecPath) -> Findin
     if name in flags.removed:
         return finding("WS081", f"option {name} has no effect on {flags.server}: {flags.removed[name]}", place)
     if flag is None:
-        guesses = flags.suggest(name)
+        guesses = [one for one in flags.suggest(name) if one not in OWNED and one not in TYPED[flags.server]]
         ask = f"; did you mean {' or '.join(guesses)}?" if guesses else ""
         return finding("WS080", f"{flags.server} has no option {name} (checked: {flags.version}){ask}", place)
     wrong = _out_of_range(flag, value) or next(_wrong_values(flag, value), None)
@@ -246,6 +259,8 @@ def number(settings: Mapping[str, Setting], name: str) -> float | None:
 def data_parallel_ranks(settings: Mapping[str, Any]) -> int:
     """Return the data parallel ranks inside one copy that the options ask for; 1 without."""
     ranks = 1
+    if settings.get("enable_dp_attention") is True:
+        return ranks  # SGLang: these ranks lie inside the tensor parallel group
     for name in DATA_PARALLEL:
         value = settings.get(name)
         if isinstance(value, int) and not isinstance(value, bool) and value > ranks:

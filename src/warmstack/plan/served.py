@@ -15,7 +15,7 @@ from warmstack.plan.load import load_of
 from warmstack.plan.memory import Load, fit
 from warmstack.plan.model import AdapterPlan, Derived, Finding, GpuMemoryPlan, ImagePlan, ServedModel, SpecPath
 from warmstack.plan.naming import physical_name
-from warmstack.plan.options import CheckedOptions, check_options, whole_number
+from warmstack.plan.options import CheckedOptions, check_options, data_parallel_ranks, whole_number
 from warmstack.plan.parallel import degrees
 from warmstack.plan.reasons import Choices, served_derived
 from warmstack.plan.request import Request
@@ -55,6 +55,7 @@ def plan_served(request: Request) -> Served:
         accelerators=request.instance.gpu_count // workers if request.component is None else split.accelerators,
         copies=workers,
         memory=memory,
+        ranks=data_parallel_ranks(request.engine.options),
         stored_bytes=load.stored_bytes,
         cpu=TierSize(kind="none") if request.cache.lmcache.auto_config else request.cache.tiers.cpu,
         disk=TierSize(kind="none") if request.cache.lmcache.auto_config else request.cache.tiers.disk.size,

@@ -67,8 +67,9 @@ def split_of(request: Request, load: Load) -> tuple[Split, list[Finding]]:
         split = Split(degree=degree, accelerators=degree * ranks, reason=reason, given=False)
     most = request.instance.gpu_count
     if split.accelerators > most:
-        what = "accelerators" if accelerators is not None else "tensor_parallel_degree"
-        message = f"{what} is {split.accelerators}; {request.instance.name} has {most} GPU{'s' if most > 1 else ''}"
+        degrees = f"{split.degree} x {ranks} data parallel ranks is" if ranks > 1 else "is"
+        what = "accelerators is" if accelerators is not None else f"tensor_parallel_degree {degrees}"
+        message = f"{what} {split.accelerators}; {request.instance.name} has {most} GPU{'s' if most > 1 else ''}"
         findings.append(finding("WS028", message, place))
     if accelerators is not None and split.degree * ranks != accelerators:
         of_ranks = f" x {ranks} data parallel ranks" if ranks > 1 else ""
@@ -95,6 +96,7 @@ def _smallest(request: Request, load: Load, gpus: int) -> tuple[int, str]:
 def lmi_workers(request: Request, split: Split) -> int:
     """Return how many engines a variant runs: LMI starts one for each group of GPUs, unless something forces one."""
     forced = request.spec.endpoint.sessions is not None or request.cache.lmcache.auto_config
+    forced = forced or request.engine.options.get("enable_lora") is True
     if request.engine.server != "lmi" or forced:
         return 1
     return max(1, request.instance.gpu_count // split.degree)

@@ -8,7 +8,7 @@ from warmstack.spec.deployment import (
     EndpointSpec,
     RoutingSpec,
 )
-from warmstack.spec.diagnostics import Diagnostic, Format, Severity, SpecError, printable, render, unique
+from warmstack.spec.diagnostics import TOKEN, Diagnostic, Format, Severity, SpecError, printable, render, unique
 from warmstack.spec.fields import TierSize
 from warmstack.spec.loader import LoadedSpec, load_spec
 from warmstack.spec.schema import schema_text, spec_schema
@@ -17,6 +17,7 @@ from warmstack.spec.tree import Mark
 
 __all__ = [
     "RESERVED_KEYS",
+    "TOKEN",
     "AdapterSpec",
     "CacheSpec",
     "ComponentSpec",

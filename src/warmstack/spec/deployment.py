@@ -62,8 +62,9 @@ class ImageSpec(SpecModel):
     base: Annotated[
         str | None,
         Field(
-            pattern=r"^[0-9]{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/[a-z0-9][a-z0-9._/-]{0,255}"
+            pattern=r"^[0-9]{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/[a-z0-9]+([._/-][a-z0-9]+)*"
             r"(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}|@sha256:[0-9a-f]{64})$",
+            max_length=255,
             examples=["111122223333.dkr.ecr.us-west-2.amazonaws.com/lmi-mirror:0.38.0-lmi29.0.0-cu130"],
             json_schema_extra=described("a private ECR image with its tag or digest"),
         ),
@@ -308,7 +309,7 @@ class DeploymentSpec(SpecModel):
     tags: Annotated[
         dict[
             Annotated[str, Field(pattern=r"^[A-Za-z0-9 _.:/=+@-]{1,128}$")],
-            Annotated[str, Field(pattern=r"^[A-Za-z0-9 _.:/=+@-]{0,256}$")],
+            Annotated[str, Field(pattern=r"^[A-Za-z0-9 _.:/=+@-]{1,256}$")],
         ],
         AfterValidator(_no_reserved_tags),
     ] = Field(default={}, examples=[{"team": "search"}], max_length=45)

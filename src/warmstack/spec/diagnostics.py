@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
@@ -81,7 +82,7 @@ def _as_text(one: Diagnostic, lines: Mapping[str, Sequence[str]], hidden: Set[tu
     out = [f"{place}: {_title(one)}: {printable(one.message)}"]
     text = lines.get(mark.file, ())
     if 0 < mark.line <= len(text) and (mark.file, mark.line) not in hidden:
-        source = text[mark.line - 1]
+        source = redacted(text[mark.line - 1])
         at, end = mark.column - 1, mark.column - 1 + mark.length
         # Guard: a very long line would push the caret out of sight. Cut first: what is cut is not escaped.
         start = max(0, at - 60) if len(source) > 120 else 0
@@ -101,8 +102,8 @@ def _as_json(one: Diagnostic) -> dict[str, object]:
     return {
         "severity": one.severity,
         "check": one.check,
-        "message": one.message,
-        "hint": one.hint,
+        "message": redacted(one.message),
+        "hint": None if one.hint is None else redacted(one.hint),
         "file": one.mark.file,
         "line": one.mark.line,
         "column": one.mark.column,
@@ -127,6 +128,16 @@ def _property(text: str) -> str:
     return _escape(text).replace(":", "%3A").replace(",", "%2C")
 
 
+# Tokens as they look: of the Hugging Face hub, of API providers, of AWS.
+TOKEN = re.compile(r"\b(hf_[A-Za-z0-9]{6,}|sk-[A-Za-z0-9_-]{16,}|(AKIA|ASIA)[A-Z0-9]{16})")
+
+
+def redacted(text: str) -> str:
+    """Return the text with what looks like a token starred out, as long as before: messages end up in logs."""
+    return TOKEN.sub(lambda match: match[0][:3] + "*" * (len(match[0]) - 3), text)
+
+
 def printable(text: str) -> str:
-    """Return the text with control characters escaped: a spec must not be able to drive a terminal."""
+    """Return the text for a terminal or a log: control characters escaped, tokens starred out."""
+    text = redacted(text)
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)

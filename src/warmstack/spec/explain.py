@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +34,7 @@ _KINDS = {
 # The values of a mapping with free keys have no field that could say what they must be.
 _RULES_OF_VALUES = {
     "acknowledge": "a reason of 3 to 300 characters",
-    "tags": "at most 256 letters, digits, spaces and any of _.:/=+@-",
+    "tags": "1 to 256 letters, digits, spaces and any of _.:/=+@-",
 }
 
 
@@ -152,7 +153,8 @@ def _extras(annotation: Any) -> Iterable[Any]:
 def _hint(kind: str, path: Path, node: Node | None) -> str | None:
     if kind == "string_type" and isinstance(node, ScalarNode) and not isinstance(node.value, str):
         return f'write it in quotes: "{node.text}"'
-    if path == ("endpoint", "instance_type") and isinstance(node, ScalarNode) and not node.text.startswith("ml."):
+    typed = isinstance(node, ScalarNode) and re.fullmatch(r"[a-z][a-z0-9-]*\.[a-z0-9]+", node.text)
+    if path == ("endpoint", "instance_type") and typed and isinstance(node, ScalarNode):
         return f"did you mean ml.{node.text}?"
     info = field_at(path)
     if kind.startswith("string_") and info is not None and info.examples:
@@ -208,6 +210,8 @@ def _unknown_key(path: Path, root: MappingNode) -> Diagnostic:
         message=f"unknown key '{key}'{place}{ask}",
         mark=mark,
         hint=None if guess else _elsewhere(key, known),
+        # A key of such a name may have a secret behind it: the line stays out of logs.
+        secret=re.search(r"token|secret|passw|api_?key|credential", key, re.IGNORECASE) is not None,
     )
 
 

@@ -387,3 +387,25 @@ def test_catalog_says_how_prices_are_known(run: Runner) -> None:
     out = run("catalog", "instances")
     assert re.search(r"ml\.p5en\.48xlarge .* 72\.79  \[2\] 2026", out)
     assert "\n[2] derived from the EC2 on-demand price" in out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "engine: {options: {hf_token: hf_abcdefghij123456}}",
+        "engine: {options: {api_key: hunter2hunter2}}",
+        "env: {HF_TOKEN: hf_abcdefghij123456}",
+        "hub_token: hunter2hunter2",
+        "model: {id: x, weights: {hub: hf_abcdefghij123456}}",
+        "model: {id: hf_abcdefghij123456}",
+    ],
+)
+@pytest.mark.parametrize("form", ["text", "json", "github"])
+def test_secrets_are_not_repeated(run: Runner, tmp_path: Path, line: str, form: str) -> None:
+    """Wherever people put a token, messages and the lines under them do not carry it into a log."""
+    model = "" if line.startswith("model") else "model: {id: Qwen/Qwen3-8B, weights: {s3: s3://acme/q/}}\n"
+    text = f"name: a\n{model}{line}\nendpoint: {{instance_type: ml.g6e.xlarge}}\n"
+    out = run("validate", "--format", form, str(write(tmp_path / "s.yaml", text)))
+    assert run.code == 1
+    assert "hf_abcdefghij" not in out
+    assert "hunter2" not in out

@@ -93,3 +93,11 @@ def test_staging_is_what_is_stored() -> None:
     loaded = planned(BIG, {"model": {"quantization": "fp8"}}).models[0].host
     assert loaded.staging_bytes == plain.staging_bytes
     assert loaded.nvme_weights_bytes == plain.nvme_weights_bytes
+
+
+def test_data_parallel_ranks_share_the_tier() -> None:
+    """Each rank is a process with a pool of its own."""
+    ranks = {"engine": {**VLLM["engine"], "tensor_parallel_degree": 1, "options": {"data_parallel_size": 4}}}
+    one, four = planned(VLLM, tiers("80GiB")).models[0], planned(ranks, tiers("80GiB")).models[0]
+    assert one.host.tiers[0].bytes_per_worker == four.host.tiers[0].bytes_per_worker == 20 * GIB
+    assert one.host.process_bytes == four.host.process_bytes

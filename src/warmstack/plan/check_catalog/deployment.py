@@ -183,4 +183,11 @@ CHECKS = table(
         "Mirror the weights to S3 and name them with model.weights.s3.",
         "model cards of the publishers (gated access); a stock image gets no token",
     ),
+    (
+        "WS104",
+        "error",
+        "A setting holds what looks like a token.",
+        "Remove it; a stock image has no place that keeps a secret.",
+        "API CreateModel: Environment is readable by DescribeModel",
+    ),
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from warmstack.plan.checks.parts import cache_of, engine_of, model_of
 from warmstack.plan.findings import finding
 from warmstack.plan.model import Finding, Plan, ServedModel
-from warmstack.plan.options import data_parallel_ranks
+from warmstack.plan.options import data_parallel_ranks, whole_number
 from warmstack.plan.parallel import largest
 from warmstack.plan.split import LEAST_KV_TOKENS
 from warmstack.spec import DeploymentSpec
@@ -47,27 +47,24 @@ def check_idle_gpus(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS025 and WS026: a variant that hosts the model itself should use every GPU with one engine."""
     gpus = plan.endpoint.instance.gpu_count
     for served in plan.models:
-        degree = served.memory.tensor_parallel_degree
-        used = degree * data_parallel_ranks(engine_of(spec, served).options)
+        degree, ranks = served.memory.tensor_parallel_degree, data_parallel_ranks(engine_of(spec, served).options)
+        used = degree * ranks
         if served.component is not None or used >= gpus:
             continue
         path = (*served.path, "engine", "tensor_parallel_degree")
-        most = largest(served.shape, gpus)
-        auto = cache_of(spec, served).lmcache.auto_config
-        what = (
-            "LMI would start several workers, each with its own cache" if served.server == "lmi" else "they stay idle"
-        )
+        most = largest(served.shape, max(1, gpus // ranks))
+        sessions, auto = spec.endpoint.sessions is not None, cache_of(spec, served).lmcache.auto_config
+        one_worker = served.server != "lmi" or sessions or auto
+        what = "they stay idle" if one_worker else "LMI would start several workers, each with its own cache"
         idle = f"tensor_parallel_degree {degree} leaves {gpus - used} of {gpus} GPUs over: {what}"
-        if degree < most and (spec.endpoint.sessions is not None or auto):
-            reason = (
-                "sessions need one worker"
-                if spec.endpoint.sessions is not None
-                else "LMCache's auto_config needs one worker"
-            )
+        if degree < most and (sessions or auto):
+            reason = "sessions need one worker" if sessions else "LMCache's auto_config needs one worker"
             yield finding("WS026", f"{idle}; {reason}, so it must be {most}", path)
+        elif sessions or auto:
+            yield finding("WS025", f"{idle}; an instance type with {used} GPUs would have none over", path)
         else:
-            copies = gpus // degree * plan.endpoint.instances_min
-            form = f"components: [{{name: chat, accelerators: {degree}, copies: {{min: {copies}}}}}]"
+            copies = gpus // used * plan.endpoint.instances_min
+            form = f"components: [{{name: chat, accelerators: {used}, copies: {{min: {copies}}}}}]"
             yield finding("WS025", f"{idle}; as a component they are used: {form}", path)
 
 
@@ -157,10 +154,20 @@ def check_parallelism(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
                 message = f"{name} is {options[name]}; the plan counts one group of GPUs a copy"
                 yield finding("WS031", message, (*path, name))
         ranks, degree = data_parallel_ranks(options), served.memory.tensor_parallel_degree
-        has = served.accelerators if served.component is not None else plan.endpoint.instance.gpu_count
-        if ranks * degree > has:
-            message = f"{ranks} data parallel ranks of {degree} GPUs take {ranks * degree}; a copy has {has}"
+        gpus = plan.endpoint.instance.gpu_count
+        has = served.accelerators if served.component is not None else gpus
+        if has < ranks * degree <= gpus or (served.component is None and ranks * degree > gpus >= degree):
+            each = f"{degree} GPU{'s' if degree > 1 else ''}"
+            message = f"{ranks} data parallel ranks of {each} take {ranks * degree}; a copy has {has}"
             yield finding("WS031", message, path)
+        if served.server == "lmi" and ranks > 1 and spec.endpoint.sessions is None and not served.adapters:
+            message = (
+                f"LMI starts a worker for each {degree} of the GPUs, and each would ask for {ranks} ranks of its own"
+            )
+            yield finding("WS031", message, path)
+        if options.get("enable_dp_attention") is True and degree % (whole_number(options, "dp_size") or 1):
+            message = f"with enable_dp_attention, dp_size must divide tensor_parallel_degree, {degree}"
+            yield finding("WS031", message, (*path, "dp_size"))
 
 
 def check_variant_scaling(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from warmstack.plan.checks.parts import engine_of
@@ -13,8 +14,11 @@ from warmstack.spec import DeploymentSpec
 MOST_POLICY_CHARACTERS = 10_240
 MOST_RESOURCES = 500
 MOST_OUTPUTS = 200
-# Quotes, commas, and what pseudo parameters become: an estimate on the safe side.
-POLICY_OVERHEAD = 4
+MOST_TEMPLATE_BYTES = 1_048_576
+# Estimates on the safe side: a resource and a tag as `cdk synth` writes them, names in one SSM parameter.
+RESOURCE_BYTES = 1_000
+TAG_BYTES = 60
+LIST_CHARACTERS = 4_000
 
 
 def check_version_pinned(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
@@ -111,26 +115,53 @@ def check_names(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
 def check_limits(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS014 and WS015."""
     path: SpecPath = ("components",) if spec.components else ()
-    policy = sum(
-        len("".join((one.sid, *one.actions, *one.resources, str(dict(one.condition)))))
-        + POLICY_OVERHEAD * len(one.resources)
-        for one in plan.permissions
-    )
+    policy = len(json.dumps(_policy(plan), separators=(",", ":")))
     if policy > MOST_POLICY_CHARACTERS:
-        message = (
-            f"the execution role's policy would have about {policy:,} characters; IAM takes {MOST_POLICY_CHARACTERS:,}"
-        )
+        message = f"the execution role's policy would have {policy:,} characters; IAM takes {MOST_POLICY_CHARACTERS:,}"
         yield finding("WS014", message, path)
     scaled = sum(one.target_concurrency is not None for one in plan.models)
-    listed = sum(bool(one.adapters) for one in plan.models)
+    lists = sum(-(-sum(len(one.name) + 1 for one in served.adapters) // LIST_CHARACTERS) for served in plan.models)
     adapters = sum(len(one.adapters) for one in plan.models)
     models = len(plan.models)
-    resources = 3 + models + (models if spec.components else 0) + adapters + 2 * scaled + listed
+    tagged = 3 + models + (models if spec.components else 0) + adapters
+    resources = tagged + 2 * scaled + lists
     if resources > MOST_RESOURCES:
         message = f"the stack would have about {resources} resources; CloudFormation takes {MOST_RESOURCES}"
         yield finding("WS015", message, path)
     if models > MOST_OUTPUTS - 2:
         yield finding("WS015", f"the stack would have {models + 2} outputs; CloudFormation takes {MOST_OUTPUTS}", path)
+    tags = sum(TAG_BYTES + len(key) + len(value) for key, value in plan.tags.items())
+    size = RESOURCE_BYTES * resources + tagged * tags
+    if size > MOST_TEMPLATE_BYTES:
+        message = f"the template would have about {size:,} bytes; CloudFormation takes {MOST_TEMPLATE_BYTES:,}"
+        yield finding("WS015", message, ("tags",) if plan.tags else path)
+
+
+def _policy(plan: Plan) -> dict[str, object]:
+    """Return the role's policy as IAM will count it: with the target's names, or else the longest there are."""
+    names = {
+        "${AWS::Partition}": "aws-us-gov",
+        "${AWS::Region}": plan.region or "us-isof-south-1",
+        "${AWS::AccountId}": "0" * 12,
+        "${Registry}": "0" * 12,
+    }
+
+    def named(text: str) -> str:
+        for name, value in names.items():
+            text = text.replace(name, value)
+        return text
+
+    statements = [
+        {
+            "Sid": one.sid,
+            "Effect": "Allow",
+            "Action": list(one.actions),
+            "Resource": [named(resource) for resource in one.resources],
+            "Condition": {operator: dict(keys) for operator, keys in one.condition.items()},
+        }
+        for one in plan.permissions
+    ]
+    return {"Version": "2012-10-17", "Statement": statements}
 
 
 CHECKS = (check_version_pinned, check_build, check_registry, check_ami, check_price, check_names, check_limits)

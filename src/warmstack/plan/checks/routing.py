@@ -32,7 +32,7 @@ def check_two_instances(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     low, high = plan.endpoint.instances_min, plan.endpoint.instances_max
     path = ("endpoint", "routing", "strategy")
     if high < 2:
-        yield finding("WS051", "PREFIX_AWARE with one instance never applies; write instances.min: 2", path, "error")
+        yield finding("WS051", "PREFIX_AWARE with one instance never applies; write instances: {min: 2}", path, "error")
     elif low < 2:
         yield finding("WS051", "PREFIX_AWARE applies only while two instances run; instances.min is 1", path)
     for index, served in enumerate(plan.models):

@@ -42,6 +42,11 @@ def check_batched_tokens(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         if tokens is not None and tokens < served.max_num_seqs:
             message = f"max_num_batched_tokens is {tokens}; it must be at least max_num_seqs, {served.max_num_seqs}"
             yield finding("WS083", message, (*served.path, "engine", "options", "max_num_batched_tokens"))
+        chunked = engine_of(spec, served).options.get("enable_chunked_prefill", True)
+        if tokens is not None and chunked is False and tokens < served.max_model_len:
+            least = f"at least max_model_len, {served.max_model_len}, without chunked prefill"
+            message = f"max_num_batched_tokens is {tokens}; it must be {least}"
+            yield finding("WS083", message, (*served.path, "engine", "options", "max_num_batched_tokens"))
 
 
 def check_switched_off(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from warmstack.plan.checks.parts import engine_of, model_of
 from warmstack.plan.findings import finding
 from warmstack.plan.load import LOADED_FROM_A_CHECKPOINT
 from warmstack.plan.model import Finding, Plan
-from warmstack.spec import DeploymentSpec
+from warmstack.spec import TOKEN, DeploymentSpec
 
 # Publishers whose model cards ask to accept their terms before anything can be downloaded.
 GATED = ("meta-llama/", "google/gemma")
@@ -70,4 +70,16 @@ def _family(method: str) -> str:
     return method.partition("_")[0]
 
 
-CHECKS = (check_hub, check_tokenizer, check_quantized_checkpoint)
+def check_secret_values(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS104."""
+    del spec
+    for served in plan.models:
+        for key, value in served.environment.items():
+            if TOKEN.search(value):
+                message = (
+                    f"{key} holds what looks like a token, and DescribeModel shows it to all who may read the model"
+                )
+                yield finding("WS104", message, (*served.path, "engine", "options"))
+
+
+CHECKS = (check_hub, check_tokenizer, check_quantized_checkpoint, check_secret_values)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.unit.plan.check_cases.case import SESSIONS, TWO, Case, component, options, routing
-from tests.unit.plan.specs import VLLM
+from tests.unit.plan.check_cases.case import P4DE, SESSIONS, TWO, Case, component, options, routing
+from tests.unit.plan.specs import SGLANG, VLLM
 
 CASES = (
     Case(
@@ -247,5 +247,51 @@ CASES = (
         good=[{"endpoint": {"timeouts": {"download": "10m"}}}],
         path=("endpoint", "timeouts", "download"),
         says="timeouts.download is 60 s",
+    ),
+    Case(
+        check="WS025",
+        label="with data parallel ranks",
+        bad=[VLLM, P4DE, {"engine": {"tensor_parallel_degree": 2}}, options(data_parallel_size=2)],
+        good=[
+            VLLM,
+            P4DE,
+            component(accelerators=4, copies={"min": 2}),
+            {"engine": {"tensor_parallel_degree": 2}},
+            options(data_parallel_size=2),
+        ],
+        path=("engine", "tensor_parallel_degree"),
+        says="accelerators: 4, copies: {min: 2}",
+    ),
+    Case(
+        check="WS025",
+        label="sessions keep one worker",
+        bad=[P4DE, SESSIONS, TWO],
+        good=[{"endpoint": {"instance_type": "ml.g5.12xlarge"}}, SESSIONS, TWO],
+        path=("engine", "tensor_parallel_degree"),
+        says="they stay idle; an instance type with 4 GPUs",
+    ),
+    Case(
+        check="WS028",
+        label="ranks",
+        bad=[VLLM, component(), {"engine": {"tensor_parallel_degree": 4}}, options(data_parallel_size=2)],
+        good=[VLLM, component(), {"engine": {"tensor_parallel_degree": 2}}, options(data_parallel_size=2)],
+        path=("components", 0, "engine", "tensor_parallel_degree"),
+        says="4 x 2 data parallel ranks is 8",
+    ),
+    Case(
+        check="WS031",
+        label="LMI's workers",
+        bad=[{"engine": {"tensor_parallel_degree": 2}}, options(data_parallel_size=2)],
+        good=[{"engine": {"tensor_parallel_degree": 2}}, options(data_parallel_size=2), SESSIONS, TWO],
+        path=("engine", "options"),
+        says="each would",
+    ),
+    Case(
+        check="WS031",
+        label="SGLang's attention ranks lie inside the degree",
+        bad=[SGLANG, options(dp_size=3, enable_dp_attention=True)],
+        good=[SGLANG, options(dp_size=4, enable_dp_attention=True)],
+        path=("engine", "options", "dp_size"),
+        says="must divide tensor_parallel_degree, 4",
     ),
 )

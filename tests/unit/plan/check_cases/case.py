@@ -50,6 +50,8 @@ ADAPTERS = [{"name": "legal", "artifact": "s3://acme/legal.tar.gz"}]
 TWO: Change = {"endpoint": {"instances": {"min": 2}}}
 SESSIONS: Change = {"endpoint": {"sessions": {"ttl": "20m"}}}
 PREFIX = routing(strategy="PREFIX_AWARE")
+P4DE: Change = {"endpoint": {"instance_type": "ml.p4de.24xlarge"}}
+LONG_TAGS: Change = {"tags": {f"team{i}": "v" * 20 for i in range(45)}}
 MIRROR: Change = {"image": {"base": "111122223333.dkr.ecr.us-east-1.amazonaws.com/lmi:1"}}
 
 _FLAGS = load_catalog().flags["vllm"].flags

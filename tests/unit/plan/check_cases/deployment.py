@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.plan.check_cases.case import MIRROR, Case, component
+from tests.unit.plan.check_cases.case import LONG_TAGS, MIRROR, Case, component
 from tests.unit.plan.specs import VLLM
 
 CASES = (
@@ -191,5 +191,31 @@ CASES = (
         good=[component(accelerators=2)],
         path=("endpoint", "instances"),
         says="4 of 4 GPUs",
+    ),
+    Case(
+        check="WS015",
+        label="long names need more parameters",
+        bad=[
+            component(adapters=[{"name": f"{'a' * 36}{i:03}", "artifact": "s3://acme/t/a.tar.gz"} for i in range(492)])
+        ],
+        good=[
+            component(adapters=[{"name": f"{'a' * 36}{i:03}", "artifact": "s3://acme/t/a.tar.gz"} for i in range(489)])
+        ],
+        path=("components",),
+        says="CloudFormation takes 500",
+    ),
+    Case(
+        check="WS015",
+        label="tags fill the template",
+        bad=[
+            LONG_TAGS,
+            component(adapters=[{"name": f"a{i}", "artifact": "s3://acme/t/a.tar.gz"} for i in range(300)]),
+        ],
+        good=[
+            LONG_TAGS,
+            component(adapters=[{"name": f"a{i}", "artifact": "s3://acme/t/a.tar.gz"} for i in range(100)]),
+        ],
+        path=("tags",),
+        says="1,048,576",
     ),
 )

@@ -314,4 +314,20 @@ CASES = (
         path=("engine", "options", "disable_radix_cache"),
         says="is true",
     ),
+    Case(
+        check="WS082",
+        label="other nodes",
+        bad=[VLLM, options(data_parallel_address="10.0.0.1")],
+        good=[VLLM, options(data_parallel_size=2)],
+        path=("engine", "options", "data_parallel_address"),
+        says="one instance",
+    ),
+    Case(
+        check="WS083",
+        label="whole prompts at once",
+        bad=[VLLM, options(max_num_batched_tokens=2048, enable_chunked_prefill=False)],
+        good=[VLLM, options(max_num_batched_tokens=2048)],
+        path=("engine", "options", "max_num_batched_tokens"),
+        says="without chunked prefill",
+    ),
 )

@@ -26,7 +26,7 @@ CASES = (
         bad=[PREFIX],
         good=[PREFIX, TWO],
         path=("endpoint", "routing", "strategy"),
-        says="instances.min: 2",
+        says="instances: {min: 2}",
         severity="error",
     ),
     Case(

@@ -73,4 +73,11 @@ CASES = (
         path=("model", "weights"),
         says="a stock image has no token",
     ),
+    Case(
+        check="WS104",
+        bad=[options(chat_template="hf_abcdefghijklmnopqrst")],
+        good=[options(chat_template="chat.jinja")],
+        path=("engine", "options"),
+        says="looks like a token",
+    ),
 )
