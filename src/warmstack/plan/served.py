@@ -15,7 +15,7 @@ from warmstack.plan.load import load_of
 from warmstack.plan.memory import Load, fit
 from warmstack.plan.model import AdapterPlan, Derived, Finding, GpuMemoryPlan, ImagePlan, ServedModel, SpecPath
 from warmstack.plan.naming import physical_name
-from warmstack.plan.options import CheckedOptions, check_options, data_parallel_ranks, whole_number
+from warmstack.plan.options import CheckedOptions, canonical_name, check_options, data_parallel_ranks, whole_number
 from warmstack.plan.parallel import degrees
 from warmstack.plan.reasons import Choices, served_derived
 from warmstack.plan.request import Request
@@ -206,9 +206,9 @@ def _typed_choices(request: Request) -> list[Finding]:
 
 
 def _option_path(request: Request, setting: str) -> SpecPath:
-    written = {"max_rolling_batch_size": "max_num_seqs"}.get(setting, setting)
-    for name in (setting, written):
-        if name in request.engine.options:
+    flags = request.catalog.flags[request.engine.server]
+    for name in request.engine.options:
+        if canonical_name(name, flags) == setting:
             return (*request.path, "engine", "options", name)
     return (*request.path, "engine")
 

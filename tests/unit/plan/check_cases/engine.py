@@ -198,6 +198,14 @@ CASES = (
     ),
     Case(
         check="WS085",
+        label="an option by its other name",
+        bad=[SGLANG, options(hierarchical_sparse_attention_extra_config="a\nb")],
+        good=[SGLANG, options(hierarchical_sparse_attention_extra_config="{}")],
+        path=("engine", "options", "hierarchical_sparse_attention_extra_config"),
+        says="line break",
+    ),
+    Case(
+        check="WS085",
         label="a list the image cannot spread",
         bad=[{"engine": {"server": "vllm", "version": "0.26.0"}}, options(served_model_name=["a", "b"])],
         good=[VLLM, options(served_model_name=["a", "b"])],
