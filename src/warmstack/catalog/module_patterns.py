@@ -73,17 +73,6 @@ def fold_modules(
     )
 
 
-def format_numbers(numbers: Iterable[int]) -> str:
-    """Return numbers as ranges, ``0-2,5``: the form in which a folded list is stored."""
-    ranges: list[list[int]] = []
-    for number in sorted(numbers):
-        if ranges and number == ranges[-1][1] + 1:
-            ranges[-1][1] = number
-        else:
-            ranges.append([number, number])
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
-
-
 def _parse_numbers(text: str, where: str) -> set[int]:
     numbers: set[int] = set()
     if _NUMBERS.fullmatch(text):
