@@ -19,6 +19,11 @@ SETS: tuple[tuple[str, tuple[str, ...], str | None], ...] = (
     ("requirements/bootstrap.txt", ("requirements/bootstrap.in",), None),
     ("requirements/dev.txt", ("pyproject.toml", "requirements/dev.in"), None),
     ("requirements/runtime.txt", ("pyproject.toml", "requirements/runtime.in"), "requirements/dev.txt"),
+    (
+        "container/session_server/requirements.txt",
+        ("container/session_server/requirements.in",),
+        "requirements/dev.txt",
+    ),
 )
 
 
