@@ -1,4 +1,4 @@
-"""The CDK app: context → load → plan → stacks. No planning and no AWS call.
+"""The CDK app: context → load → plan → build contexts → stacks. No planning and no AWS call.
 
 ``-c spec=specs/x.yaml`` takes one spec (several with commas); without it, every ``specs/*.yaml`` is a stack.
 """
@@ -26,12 +26,15 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent
 
 
-def build_app(specs: Sequence[Path] | None = None, *, outdir: str | None = None) -> App:
+def build_app(
+    specs: Sequence[Path] | None = None, *, outdir: str | None = None, build_folder: Path = ROOT / "build"
+) -> App:
     """Return the app with one stack for each spec.
 
     Args:
         specs: the spec files; None takes them from the context, or all of ``specs/``.
         outdir: where to synthesize; None leaves it to the CDK CLI.
+        build_folder: where to write the build contexts of images, in a folder for each stack.
 
     Raises:
         WarmstackError: a spec is invalid; the message holds everything that is wrong with all of them.
@@ -44,7 +47,7 @@ def build_app(specs: Sequence[Path] | None = None, *, outdir: str | None = None)
     # The built-in validation takes seconds a run; `make check` validates every template instead.
     app = App(outdir=outdir, builtin_cloud_formation_validation=False)
     for plan in plans(specs if specs is not None else _specs_of(app)):
-        EndpointStack(app, plan.stack_name, plan=plan)
+        EndpointStack(app, plan.stack_name, plan=plan, contexts=contexts(plan, build_folder))
     return app
 
 
@@ -75,6 +78,19 @@ def plans(specs: Sequence[Path]) -> list[Plan]:
     if problems:
         raise WarmstackError("\n".join(problems))
     return [plan for _, plan in found]
+
+
+def contexts(plan: Plan, build_folder: Path) -> dict[str, Path]:
+    """Write the build contexts of a plan's images; none for stock images.
+
+    Raises:
+        WarmstackError: a context cannot be rendered or written.
+    """
+    if not plan.images:
+        return {}
+    from warmstack.render import render_contexts, write_contexts
+
+    return write_contexts(render_contexts(plan), build_folder / plan.stack_name)
 
 
 def _import_cdk_and_planning() -> None:

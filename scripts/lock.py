@@ -18,6 +18,11 @@ HEADER = "# Compiled from {inputs} by `make lock`. Do not edit.\n"
 SETS: tuple[tuple[str, tuple[str, ...], str | None], ...] = (
     ("requirements/bootstrap.txt", ("requirements/bootstrap.in",), None),
     ("requirements/dev.txt", ("pyproject.toml", "requirements/dev.in"), None),
+    (
+        "container/entrypoint/requirements.txt",
+        ("container/entrypoint/requirements.in",),
+        "requirements/dev.txt",
+    ),
     ("requirements/runtime.txt", ("pyproject.toml", "requirements/runtime.in"), "requirements/dev.txt"),
     (
         "container/session_server/requirements.txt",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from aws_cdk import Annotations, CfnOutput, Environment, Stack, Tags
@@ -11,6 +14,7 @@ from stacks.adapter_index import AdapterIndex
 from stacks.components import AdapterComponent, BaseComponent
 from stacks.endpoint_resource import EndpointResource
 from stacks.execution_role import ExecutionRole
+from stacks.images import Images
 from stacks.model_resource import ModelResource
 from stacks.registry import Registry
 from warmstack.outputs import COMPONENT_PREFIX, DIALECT, ENDPOINT_NAME, component_value
@@ -24,18 +28,36 @@ class EndpointStack(Stack):
     every step refers to the one before, or depends on it where SageMaker gives no reference.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, plan: Plan, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        plan: Plan,
+        contexts: Mapping[str, Path] = MappingProxyType({}),
+        **kwargs: Any,
+    ) -> None:
+        """Define the stack.
+
+        Args:
+            scope: the app.
+            construct_id: the stack's id.
+            plan: the plan.
+            contexts: the folders of the build contexts, by the name of the image in the plan.
+            kwargs: for ``Stack``.
+        """
         env = Environment(account=plan.account, region=plan.region) if plan.region else None
         super().__init__(scope, construct_id, env=env, stack_name=plan.stack_name, **kwargs)
         self.plan = plan
-        self._registry = Registry(self, "Registry", plan=plan)
-        self.role = ExecutionRole(self, "ExecutionRole", plan=plan, registry=self._registry)
+        registry = Registry(self, "Registry", plan=plan)
+        images = Images(self, "Images", plan=plan, registry=registry, contexts=contexts)
+        self.role = ExecutionRole(self, "ExecutionRole", plan=plan, images=images)
         models = {
             served.component: ModelResource(
                 self._scope("Models"),
                 served.component or "Variant",
                 served=served,
-                registry=self._registry,
+                images=images,
                 role_arn=self.role.arn,
                 network_isolation=plan.endpoint.network_isolation,
             )

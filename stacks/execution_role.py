@@ -6,7 +6,7 @@ from aws_cdk import Acknowledgment, Aws, Validations
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from stacks.registry import Registry
+from stacks.images import Images
 from warmstack.plan import Permission, Plan
 
 
@@ -17,11 +17,9 @@ class ExecutionRole(Construct):
     start before its permissions nor outlive them.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, plan: Plan, registry: Registry) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, plan: Plan, images: Images) -> None:
         super().__init__(scope, construct_id)
-        document = iam.PolicyDocument(
-            statements=[_statement(one, registry) for one in plan.permissions], minimize=False
-        )
+        document = iam.PolicyDocument(statements=[_statement(one, images) for one in plan.permissions], minimize=False)
         self.role = iam.Role(
             self,
             "Role",
@@ -58,7 +56,7 @@ class ExecutionRole(Construct):
             Validations.of(self.role).acknowledge(Acknowledgment(id=rule, reason="; ".join(given)))
 
 
-def _statement(one: Permission, registry: Registry) -> iam.PolicyStatement:
+def _statement(one: Permission, images: Images) -> iam.PolicyStatement:
     conditions = {
         operator: {key: list(values) for key, values in keys.items()} for operator, keys in one.condition.items()
     }
@@ -66,7 +64,7 @@ def _statement(one: Permission, registry: Registry) -> iam.PolicyStatement:
         sid=one.sid,
         actions=list(one.actions),
         # Sorted, so that the order of the components in the spec is not a change of the role.
-        resources=[registry.resolve(resource) for resource in sorted(one.resources)],
+        resources=[images.resolve(resource) for resource in sorted(one.resources)],
         conditions=conditions or None,
     )
 

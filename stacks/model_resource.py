@@ -5,7 +5,7 @@ from __future__ import annotations
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
-from stacks.registry import Registry
+from stacks.images import Images
 from warmstack.plan import ServedModel
 
 
@@ -18,7 +18,7 @@ class ModelResource(Construct):
         construct_id: str,
         *,
         served: ServedModel,
-        registry: Registry,
+        images: Images,
         role_arn: str,
         network_isolation: bool,
     ) -> None:
@@ -36,11 +36,13 @@ class ModelResource(Construct):
             execution_role_arn=role_arn,
             enable_network_isolation=True if network_isolation else None,
             primary_container=sagemaker.CfnModel.ContainerDefinitionProperty(
-                image=registry.resolve(served.image.uri),
+                image=images.uri(served),
                 environment=dict(served.environment),
                 model_data_source=source,
             ),
         )
+
+        images.wait_for(served, self.resource)
 
     @property
     def name(self) -> str:

@@ -106,6 +106,7 @@ def test_required_keys_are_those_of_the_language() -> None:
         "model",
         "name",
         "region",
+        "url",
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +20,9 @@ Golden = Callable[[Path, str], None]
 @pytest.mark.parametrize("spec", EXAMPLES, ids=lambda path: path.stem)
 def test_template(spec: Path, golden: Golden) -> None:
     """As `cdk synth` writes it; the newline ends the file."""
-    golden(CASES / spec.stem / "template.json", synthesized(spec).text + "\n")
+    # The hash of a build context changes with every edit of the code that images carry.
+    text = re.sub(r"\b[0-9a-f]{64}\b", "…", synthesized(spec).text)
+    golden(CASES / spec.stem / "template.json", text + "\n")
 
 
 @pytest.mark.parametrize("spec", EXAMPLES, ids=lambda path: path.stem)

@@ -66,6 +66,10 @@ def _get_att(target: list[str], template: Mapping[str, Any]) -> Any:
     match (resource["Type"], attribute):
         case ("AWS::IAM::Role", "Arn"):
             return f"arn:aws:iam::{ACCOUNT}:role/stack-{generated_name(logical_id)}"
+        case ("AWS::ECR::Repository", "RepositoryUri"):
+            return f"{ACCOUNT}.dkr.ecr.{REGION}.amazonaws.com/{generated_name(logical_id).lower()}"
+        case ("AWS::ECR::Repository", "Arn"):
+            return f"arn:aws:ecr:{REGION}:{ACCOUNT}:repository/{generated_name(logical_id).lower()}"
         case ("AWS::SageMaker::Model", "ModelName"):
             return properties.get("ModelName", generated_name(logical_id))
         case ("AWS::SageMaker::EndpointConfig", "EndpointConfigName"):

@@ -41,6 +41,16 @@ class Synthesized:
         """Return the resources of a type, such as ``SageMaker::Model``, by logical id."""
         return of_type(self.template, name)
 
+    @property
+    def execution_role(self) -> tuple[str, dict[str, Any]]:
+        """The logical id and the properties of the role that SageMaker assumes; builds have roles of their own."""
+        (found,) = (
+            (key, one["Properties"])
+            for key, one in self.of_type("IAM::Role").items()
+            if "sagemaker.amazonaws.com" in json.dumps(one["Properties"]["AssumeRolePolicyDocument"])
+        )
+        return found
+
     def only(self, name: str) -> dict[str, Any]:
         """Return the properties of the one resource of a type."""
         (resource,) = self.of_type(name).values()
@@ -59,10 +69,12 @@ def synthesize(paths: Sequence[Path]) -> list[Synthesized]:
     import app as program
 
     with tempfile.TemporaryDirectory(prefix="warmstack-") as folder:
-        app = program.build_app(paths, outdir=folder)
+        app = program.build_app(paths, outdir=f"{folder}/out", build_folder=Path(folder) / "build")
         app.synth()
         plans = program.plans(paths)
-        texts = [(Path(folder) / f"{plan.stack_name}.template.json").read_text(encoding="utf-8") for plan in plans]
+        texts = [
+            (Path(folder) / "out" / f"{plan.stack_name}.template.json").read_text(encoding="utf-8") for plan in plans
+        ]
     return [
         Synthesized(plan=plan, text=text, template=json.loads(text)) for plan, text in zip(plans, texts, strict=True)
     ]

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from tests.infrastructure.synthesis import Synthesized
+from tests.infrastructure.intrinsics import resolve
+from tests.infrastructure.synthesis import Synthesized, path_of, synthesized
 
 Graph = dict[str, set[str]]
 
 # The stages of a deployment; SageMaker needs each to exist before the next, and gone after it.
-STAGES = ("role", "model", "config", "endpoint", "base", "adapter")
+STAGES = ("build", "role", "model", "config", "endpoint", "base", "adapter")
 NEEDS = {
     "model": {"role"},
     "config": {"role", "model"},
@@ -71,11 +72,18 @@ def ancestors(graph: Graph, logical_id: str) -> set[str]:
     return found
 
 
+def stages_of(stack: Synthesized) -> dict[str, str | None]:
+    """Return the stage of each resource, or None for what is beside them; what builds images comes first."""
+    role, _ = stack.execution_role
+    return {
+        key: "role" if key == role else "build" if key.startswith("Images") else stage(one)
+        for key, one in stack.template["Resources"].items()
+    }
+
+
 def stage(resource: dict[str, Any]) -> str | None:
-    """Return the stage of a resource, or None for what is beside them."""
+    """Return the stage of a resource of SageMaker, or None for any other."""
     match resource["Type"]:
-        case "AWS::IAM::Role":
-            return "role"
         case "AWS::SageMaker::Model":
             return "model"
         case "AWS::SageMaker::EndpointConfig":
@@ -91,12 +99,12 @@ def stage(resource: dict[str, Any]) -> str | None:
 
 def test_every_stage_waits_for_the_ones_it_needs(stack: Synthesized) -> None:
     graph = dependencies(stack.template)
-    stages = {key: stage(one) for key, one in stack.template["Resources"].items()}
+    stages = stages_of(stack)
     for logical_id, own in stages.items():
-        if own is None:
+        if own in (None, "build"):
             continue
         before = {stages[one] for one in ancestors(graph, logical_id)}
-        wanted = NEEDS.get(own, set())
+        wanted = NEEDS.get(str(own), set())
         if own == "config" and stack.plan.endpoint.uses_components:
             wanted = wanted - {"model"}  # Its variant has no model; the components bring theirs.
         assert before >= wanted, logical_id
@@ -106,12 +114,12 @@ def test_creation_has_an_order_and_deletion_the_reverse(stack: Synthesized) -> N
     """CloudFormation deletes a resource after everything that depends on it: no later stage is still there."""
     graph = dependencies(stack.template)
     created = list(graphlib.TopologicalSorter(graph).static_order())  # a cycle raises here
-    stages = {key: stage(one) for key, one in stack.template["Resources"].items()}
+    stages = stages_of(stack)
     for logical_id in created:
         own = stages[logical_id]
         for other in ancestors(graph, logical_id):
-            if own is not None:
-                assert STAGES.index(stages[other] or "role") < STAGES.index(own), (other, logical_id)
+            if own not in (None, "build"):
+                assert STAGES.index(stages[other] or "role") < STAGES.index(str(own)), (other, logical_id)
     gone: set[str] = set()
     for logical_id in reversed(created):
         users = {one for one, before in graph.items() if logical_id in before}
@@ -122,7 +130,7 @@ def test_creation_has_an_order_and_deletion_the_reverse(stack: Synthesized) -> N
 def test_an_adapter_waits_for_its_own_base_and_for_the_role_itself(stack: Synthesized) -> None:
     """Its archive is read with the role, which an adapter from a new folder widens in the same update."""
     graph = dependencies(stack.template)
-    (role,) = stack.of_type("IAM::Role")
+    role, _ = stack.execution_role
     components = stack.of_type("SageMaker::InferenceComponent")
     by_name = {one["Properties"]["InferenceComponentName"]: key for key, one in components.items()}
     for logical_id, one in components.items():
@@ -144,7 +152,7 @@ def test_scaling_waits_for_its_component(stack: Synthesized) -> None:
 
 def test_everything_of_sagemaker_waits_for_the_role(stack: Synthesized) -> None:
     graph = dependencies(stack.template)
-    (role,) = stack.of_type("IAM::Role")
+    role, _ = stack.execution_role
     for logical_id, one in stack.template["Resources"].items():
         if one["Type"].startswith("AWS::SageMaker::"):
             assert role in ancestors(graph, logical_id), logical_id
@@ -169,3 +177,14 @@ def test_every_kind_of_reference_is_read(value: object) -> None:
 def test_a_reference_that_is_no_reference_is_not_read() -> None:
     resources = {"A": {"Properties": {}}, "C": {"Properties": {"Text": {"Fn::Sub": "${!A} ${AWS::Region}"}}}}
     assert dependencies({"Resources": resources})["C"] == set()
+
+
+def test_a_model_waits_until_its_image_is_built() -> None:
+    stack = synthesized(path_of("built-components"))
+    graph = dependencies(stack.template)
+    ready = {key for key, one in stack.template["Resources"].items() if one["Type"] == "Custom::WarmstackImage"}
+    assert len(ready) == 2
+    for logical_id, model in stack.of_type("SageMaker::Model").items():
+        image = resolve(model["Properties"]["PrimaryContainer"]["Image"], stack.template)
+        tags = {key: stack.template["Resources"][key]["Properties"]["Tag"] for key in ready & graph[logical_id]}
+        assert [image.endswith(f":{tag}") for tag in tags.values()] == [True]

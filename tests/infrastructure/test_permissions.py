@@ -20,6 +20,8 @@ WITHOUT_RESOURCE = {"ecr:GetAuthorizationToken", "cloudwatch:PutMetricData"}
 PULL = {"ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"}
 LOGS = {"logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"}
 S3 = {"s3:GetObject", "s3:ListBucket"}
+REMOTE_TIER = {"s3:GetObject", "s3:ListBucket", "s3:PutObject"}
+TOKEN = {"secretsmanager:GetSecretValue"}
 
 
 def _list(value: Any) -> list[Any]:
@@ -27,7 +29,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _statements(stack: Synthesized) -> list[Statement]:
-    (policy,) = stack.only("IAM::Role")["Policies"]
+    (policy,) = stack.execution_role[1]["Policies"]
     found: list[Statement] = resolve(policy["PolicyDocument"]["Statement"], stack.template)
     return found
 
@@ -38,16 +40,23 @@ def _resources(stack: Synthesized, action: str) -> set[str]:
     }
 
 
-def test_the_only_role_has_its_policies_inline(stack: Synthesized) -> None:
+def test_the_role_has_its_policies_inline(stack: Synthesized) -> None:
     """A policy of its own may come after the Model that needs it, and go before the Endpoint that needs it."""
-    types = [resource["Type"] for resource in stack.template["Resources"].values()]
-    assert [one for one in types if one.startswith("AWS::IAM::")] == ["AWS::IAM::Role"]
-    assert "ManagedPolicyArns" not in stack.only("IAM::Role")
+    logical_id, properties = stack.execution_role
+    others = {key: one for kind in ("IAM::Policy", "IAM::RolePolicy") for key, one in stack.of_type(kind).items()}
+    assert [key for key, one in others.items() if logical_id in json.dumps(one)] == []
+    assert "ManagedPolicyArns" not in properties
+    if not stack.plan.images:
+        types = [resource["Type"] for resource in stack.template["Resources"].values()]
+        assert [one for one in types if one.startswith("AWS::IAM::")] == ["AWS::IAM::Role"]
 
 
 def test_every_action_is_known_and_spelled_out(stack: Synthesized) -> None:
     actions = {action for one in _statements(stack) for action in _list(one["Action"])}
-    assert actions <= WITHOUT_RESOURCE | PULL | LOGS | S3
+    expected = WITHOUT_RESOURCE | PULL | LOGS | S3
+    expected |= REMOTE_TIER if _remote_buckets(stack) else set()
+    expected |= TOKEN if any(one.token_secret for one in stack.plan.models) else set()
+    assert actions <= expected
     assert actions >= WITHOUT_RESOURCE | PULL | LOGS
     assert {one["Effect"] for one in _statements(stack)} == {"Allow"}
 
@@ -67,6 +76,19 @@ def test_metrics_are_limited_to_sagemakers_namespaces(stack: Synthesized) -> Non
     assert statement["Condition"] == {"StringLike": {"cloudwatch:namespace": ["AWS/SageMaker", "/aws/sagemaker/*"]}}
 
 
+def _remote_buckets(stack: Synthesized) -> set[str]:
+    urls = [str(one.carried.lmcache.get("remote_url", "")) for one in stack.plan.models]
+    return {f"arn:aws:s3:::{url.removeprefix('s3://').split('.s3.')[0]}" for url in urls if url.startswith("s3://")}
+
+
+def test_the_remote_tier_is_one_bucket_and_the_token_one_secret() -> None:
+    built = synthesized(path_of("built-docker"))
+    assert _remote_buckets(built) == {"arn:aws:s3:::acme-kv"}
+    assert _resources(built, "s3:PutObject") == {"arn:aws:s3:::acme-kv/*"}
+    (model,) = built.plan.models
+    assert _resources(built, "secretsmanager:GetSecretValue") == {model.token_secret}
+
+
 def _objects(plan: Plan) -> set[str]:
     """The objects that the spec's own prefixes and folders hold."""
     weights = {one.weights_s3.removeprefix("s3://") + "*" for one in plan.models if one.weights_s3 is not None}
@@ -77,7 +99,8 @@ def _objects(plan: Plan) -> set[str]:
 
 
 def test_objects_are_read_under_the_specs_prefixes_only(stack: Synthesized) -> None:
-    assert _resources(stack, "s3:GetObject") == _objects(stack.plan)
+    remote = {f"{arn}/*" for arn in _remote_buckets(stack)}
+    assert _resources(stack, "s3:GetObject") == _objects(stack.plan) | remote
 
 
 def test_buckets_are_listed_under_the_weights_prefixes_only(stack: Synthesized) -> None:
@@ -89,7 +112,7 @@ def test_buckets_are_listed_under_the_weights_prefixes_only(stack: Synthesized) 
     listed = {
         statement["Resource"]: statement["Condition"]
         for statement in _statements(stack)
-        if "s3:ListBucket" in _list(statement["Action"])
+        if "s3:ListBucket" in _list(statement["Action"]) and statement["Sid"] != "ListRemoteTier"
     }
     assert listed == {
         bucket: {"StringLike": {"s3:prefix": sorted(set(prefixes))}} for bucket, prefixes in expected.items()
@@ -114,7 +137,7 @@ def test_logs_are_written_to_this_endpoints_groups_only(stack: Synthesized) -> N
 
 
 def test_only_sagemaker_in_this_account_assumes_the_role(stack: Synthesized) -> None:
-    document = resolve(stack.only("IAM::Role")["AssumeRolePolicyDocument"], stack.template)
+    document = resolve(stack.execution_role[1]["AssumeRolePolicyDocument"], stack.template)
     assert document["Statement"] == [
         {
             "Action": "sts:AssumeRole",

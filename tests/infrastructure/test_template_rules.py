@@ -155,7 +155,7 @@ def test_the_role_may_pull_exactly_the_images_of_the_models(stack: Synthesized) 
         match = re.fullmatch(r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com/([^:@]+)[:@].+", image)
         assert match is not None, image
         pulled.add(f"arn:aws:ecr:{match[2]}:{match[1]}:repository/{match[3]}")
-    (policy,) = stack.only("IAM::Role")["Policies"]
+    (policy,) = stack.execution_role[1]["Policies"]
     (statement,) = (one for one in policy["PolicyDocument"]["Statement"] if one["Sid"] == "PullImage")
     resources = resolve(statement["Resource"], stack.template)
     assert set(resources if isinstance(resources, list) else [resources]) == pulled

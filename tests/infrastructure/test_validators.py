@@ -60,7 +60,7 @@ class Nagged:
 def _nag(folder: Path) -> Nagged:
     import app as program
 
-    problems = nag_problems(program.build_app(ALL, outdir=str(folder)))
+    problems = nag_problems(program.build_app(ALL, outdir=str(folder), build_folder=folder / "build"))
     return Nagged(problems=tuple(problems), acknowledged=dict(_acknowledgements(folder)))
 
 
@@ -89,8 +89,10 @@ def test_nag_has_nothing_beside_the_stacks(nagged: Nagged) -> None:
 def test_an_acknowledgement_is_for_one_wildcard_of_the_role_with_its_reasons(
     stack: Synthesized, nagged: Nagged
 ) -> None:
-    (path,) = (one for one in nagged.acknowledged if one.startswith(f"{stack.plan.stack_name}/"))
-    assert path == f"{stack.plan.stack_name}/ExecutionRole/Role"
+    own = [one for one in nagged.acknowledged if one.startswith(f"{stack.plan.stack_name}/")]
+    path = f"{stack.plan.stack_name}/ExecutionRole/Role"
+    builds = f"{stack.plan.stack_name}/Images/"
+    assert [one for one in own if not one.startswith(builds)] == [path]
     reasons: dict[str, list[str]] = {}
     for permission in stack.plan.permissions:
         for resource in permission.resources:
@@ -105,12 +107,21 @@ def test_without_the_acknowledgements_nag_finds_every_wildcard(
 ) -> None:
     monkeypatch.setattr("stacks.execution_role.ExecutionRole._acknowledge_wildcards", lambda *_: None)
     bare = _nag(tmp_path)
-    assert bare.acknowledged == {}
+    left = {path for path in bare.acknowledged if "/Images/" not in path}
+    assert left == set()
     found: dict[str, set[str]] = {}
     for one in bare.problems:
         assert one.tool == "cdk-nag"
         found.setdefault(one.where.removesuffix("/Resource"), set()).add(f"Annotation::{one.rule}")
-    assert found == {path: set(rules) for path, rules in nagged.acknowledged.items()}
+    assert found == {path: set(rules) for path, rules in nagged.acknowledged.items() if "/Images/" not in path}
+
+
+def test_what_builds_is_acknowledged_for_what_cannot_be_narrower(nagged: Nagged) -> None:
+    """A log stream, the registry's login, and a project that runs Docker and has no artifacts: nothing else."""
+    rules = {rule for path, found in nagged.acknowledged.items() if "/Images/" in path for rule in found}
+    wildcards = {rule for rule in rules if "IAM5" in rule}
+    assert rules - wildcards == {"Annotation::AwsSolutions-CB3", "Annotation::AwsSolutions-CB4"}
+    assert all("Logs" in rule or rule.endswith("[Resource::*]") for rule in wildcards)
 
 
 def test_the_plans_own_warnings_are_not_nags(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from warmstack.catalog.flags import Flag, FlagTable
 from warmstack.catalog.images import SERVERS, ServerImage, image_uri
 from warmstack.catalog.instances import InstanceType
 from warmstack.catalog.layout import ParameterPart, next_token_parts, parameter_parts
+from warmstack.catalog.parsers import VLLM_REASONING_PARSERS, VLLM_TOOL_PARSERS
 from warmstack.catalog.shapes import (
     AttentionHeads,
     ExpertShape,
@@ -25,6 +26,8 @@ from warmstack.catalog.shapes import (
 
 __all__ = [
     "SERVERS",
+    "VLLM_REASONING_PARSERS",
+    "VLLM_TOOL_PARSERS",
     "AttentionHeads",
     "Catalog",
     "ExpertShape",

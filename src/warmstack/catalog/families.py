@@ -47,6 +47,8 @@ _DEEPSEEK = Family(attention="mla", router_bias=True)
 FAMILIES: dict[str, Family] = {
     "llama": Family(ties_embeddings=False),
     "mistral": Family(attention_bias=False, ties_embeddings=False),
+    # transformers 5.19, models/ministral3: no biases, no norms of queries and keys.
+    "ministral3": Family(attention_bias=False, ties_embeddings=False),
     "mixtral": Family(attention_bias=False, ties_embeddings=False),
     # Qwen2 and MiMo: biases on the query, key and value projections only.
     "qwen2": Family(attention_bias=True, output_bias=False, ties_embeddings=False),

@@ -107,6 +107,25 @@ def schema() -> None:
 
 
 @app.command()
+def render(
+    specs: Specs,
+    folder: Annotated[Path, typer.Option("--folder", "-o", help="Where to write, a folder for each stack.")] = Path(
+        "build"
+    ),
+    *,
+    properties: Annotated[
+        bool,
+        typer.Option("--serving-properties", help="Also write LMI's serving.properties, to lie beside the weights."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write the build context of every image: a Dockerfile and what it copies."""
+    from warmstack.cli.render import render_specs
+
+    raise typer.Exit(render_specs(specs, folder, properties=properties, as_json=as_json))
+
+
+@app.command()
 def explain(
     check: Annotated[str | None, typer.Argument(metavar="[ID]", help="A check's id, such as WS020.")] = None,
     json: AsJson = False,

@@ -45,7 +45,7 @@ def plan_file(path: Path) -> Outcome:
         return Outcome(plan=None, diagnostics=error.diagnostics, acknowledged=0, lines=error.lines)
     plan: Plan | None
     try:
-        plan = draft_plan(loaded.spec, load_catalog(), loaded.shapes)
+        plan = draft_plan(loaded.spec, load_catalog(), loaded.shapes, loaded.texts)
         findings = plan.findings
     except PlanError as error:
         plan, findings = None, error.findings

@@ -2,14 +2,18 @@
 
 from warmstack.plan.check_catalog import CHECKS, Check
 from warmstack.plan.document import DOCUMENT_VERSION, plan_document
+from warmstack.plan.images import FORMATTERS_FILE, INSIDE, LMCACHE_FILE, TEMPLATE_FILE
 from warmstack.plan.model import (
     AdapterPlan,
+    CarriedFiles,
     CostPlan,
     Derived,
+    DraftPlan,
     EndpointPlan,
     Finding,
     GpuMemoryPlan,
     HostMemoryPlan,
+    ImageBuild,
     ImagePlan,
     Permission,
     Plan,
@@ -25,14 +29,21 @@ from warmstack.plan.together import claimed_twice
 __all__ = [
     "CHECKS",
     "DOCUMENT_VERSION",
+    "FORMATTERS_FILE",
+    "INSIDE",
+    "LMCACHE_FILE",
+    "TEMPLATE_FILE",
     "AdapterPlan",
+    "CarriedFiles",
     "Check",
     "CostPlan",
     "Derived",
+    "DraftPlan",
     "EndpointPlan",
     "Finding",
     "GpuMemoryPlan",
     "HostMemoryPlan",
+    "ImageBuild",
     "ImagePlan",
     "Permission",
     "Plan",

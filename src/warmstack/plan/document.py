@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 from warmstack.catalog import ModelShape, ServerImage
-from warmstack.plan.model import Plan
+from warmstack.plan.model import CarriedFiles, Plan
 
 DOCUMENT_VERSION = 1
 """Rises when a key changes its meaning or goes; new keys do not raise it."""
@@ -27,6 +28,14 @@ def _plain(value: Any) -> Any:
         return {key: _plain(getattr(value, key)) for key in SHAPE_KEYS}
     if isinstance(value, ServerImage):
         return {key: _plain(getattr(value, key)) for key in IMAGE_KEYS}
+    if isinstance(value, CarriedFiles):
+        # The plan says which files there are; `warmstack render` writes them.
+        return {
+            "folder": value.folder,
+            "lmcache": _plain(value.lmcache),
+            "chat_template": _digest(value.chat_template),
+            "formatters": _digest(value.formatters),
+        }
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):
@@ -34,3 +43,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     return value
+
+
+def _digest(text: str | None) -> str | None:
+    return None if text is None else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from warmstack.catalog import ServerImage
-from warmstack.plan.model import GpuMemoryPlan, HostMemoryPlan, Setting, TierPlan
+from warmstack.plan.images import FORMATTERS_FILE, INSIDE, LMCACHE_FILE, TEMPLATE_FILE
+from warmstack.plan.lmcache import CONNECTOR, lmcache_environment, tier_of
+from warmstack.plan.model import CarriedFiles, GpuMemoryPlan, HostMemoryPlan, Setting
 from warmstack.plan.options import whole_number
-from warmstack.spec import CacheSpec, EngineSpec, ModelSpec, SpeculativeSpec
+from warmstack.plan.speculative import MODEL_DIR, sglang_speculative, vllm_speculative
+from warmstack.spec import CacheSpec, EngineSpec, ModelSpec, SessionsSpec
 from warmstack.units import GIB
 
-MODEL_DIR = "/opt/ml/model"
-LMCACHE_DISK = "file:///tmp/lmcache/"
-# The staging pool that LMCache needs for a disk tier even without a CPU tier (GiB per worker, LMI's test value).
-STAGING_POOL_GIB = 5
+SGLANG_DISK = "/tmp/hicache"
+FORMATTER_MIDDLEWARE = "formatters/vllm_script.py:FormatterMiddleware"
 LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 # Constants, not counts: one more adapter must leave the Model, and so every running copy, as it is.
 MAX_LORAS = 4
@@ -28,6 +29,8 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "share": "gpu_memory_utilization",
         "sequences": "max_rolling_batch_size",
         "quantization": "quantize",
+        "adapter_slots": "max_loras",
+        "adapters_kept": "max_cpu_loras",
     },
     "vllm": {
         "degree": "tensor_parallel_size",
@@ -35,6 +38,8 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "share": "gpu_memory_utilization",
         "sequences": "max_num_seqs",
         "quantization": "quantization",
+        "adapter_slots": "max_loras",
+        "adapters_kept": "max_cpu_loras",
     },
     "sglang": {
         "degree": "tp_size",
@@ -42,6 +47,8 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "share": "mem_fraction_static",
         "sequences": "max_running_requests",
         "quantization": "quantization",
+        "adapter_slots": "max_loras_per_batch",
+        "adapters_kept": "max_loaded_loras",
     },
 }
 
@@ -60,9 +67,11 @@ class EngineInputs:
         host: the tiers.
         max_model_len: tokens.
         max_num_seqs: requests at once.
-        session_ttl_seconds: a session's life, or None without sessions.
+        sessions: the sessions as the spec has them, or None.
         adapter_ranks: the rank of each adapter.
         startup_timeout_seconds: what the platform waits for the container.
+        built: whether the image is one of ours, which carries files.
+        carried: those files.
     """
 
     model: ModelSpec
@@ -74,9 +83,16 @@ class EngineInputs:
     host: HostMemoryPlan
     max_model_len: int
     max_num_seqs: int
-    session_ttl_seconds: int | None
+    sessions: SessionsSpec | None
     adapter_ranks: tuple[int, ...]
     startup_timeout_seconds: int
+    built: bool
+    carried: CarriedFiles
+
+    @property
+    def folder(self) -> str:
+        """The model's folder in an image of ours."""
+        return f"{INSIDE}/{self.carried.folder}"
 
 
 def engine_settings(inputs: EngineInputs) -> dict[str, Setting]:
@@ -96,26 +112,40 @@ def engine_settings(inputs: EngineInputs) -> dict[str, Setting]:
     settings |= {"lmi": _lmi, "vllm": _vllm, "sglang": _sglang}[server](inputs)
     if server != "sglang":
         settings |= _vllm_engine(inputs)
+    if inputs.built and inputs.carried.chat_template is not None:
+        settings["chat_template"] = f"{inputs.folder}/{TEMPLATE_FILE}"
     return dict(sorted((settings | dict(inputs.options)).items()))
 
 
 def extra_environment(inputs: EngineInputs) -> dict[str, str]:
-    """Return the Model environment that is not an engine setting: hub id, sessions, adapters, LMCache."""
-    server = inputs.engine.server
+    """Return the Model environment that is not an engine setting: hub id, sessions, adapters, tiers, our image's."""
+    server, hub = inputs.engine.server, inputs.model.weights.hub
     entries: dict[str, str] = {}
-    if server == "lmi" and inputs.model.weights.s3 is None:
+    if server == "lmi" and hub is not None:
         entries["HF_MODEL_ID"] = inputs.model.id
-        if inputs.model.weights.hub is not None and inputs.model.weights.hub.revision is not None:
-            entries["HF_REVISION"] = inputs.model.weights.hub.revision
-    if server == "vllm" and inputs.session_ttl_seconds is not None:
+        if hub.revision is not None:
+            entries["HF_REVISION"] = hub.revision
+    if server != "lmi" and inputs.sessions is not None:
+        # The session server of ours for sglang reads the names that the vLLM image knows.
         entries["SAGEMAKER_ENABLE_STATEFUL_SESSIONS"] = "true"
-        entries["SAGEMAKER_SESSIONS_EXPIRATION"] = str(inputs.session_ttl_seconds)
+        entries["SAGEMAKER_SESSIONS_EXPIRATION"] = str(inputs.sessions.ttl)
+        if server == "sglang" and inputs.sessions.sliding:
+            entries["WARMSTACK_SESSIONS_SLIDING"] = "true"
     if server == "vllm" and inputs.adapter_ranks:
         entries["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] = "true"
-    if server != "sglang" and inputs.host.tiers:
+    if server == "sglang":
+        entries |= _hicache(inputs)
+    elif inputs.carried.lmcache:
         entries |= _lmcache(inputs)
-    if server != "sglang" and inputs.cache.lmcache.auto_config:
+    elif inputs.cache.lmcache.auto_config:
         entries["PYTHONHASHSEED"] = "0"
+    if inputs.built and inputs.carried.formatters is not None:
+        entries["WARMSTACK_FORMATTERS"] = f"{inputs.folder}/{FORMATTERS_FILE}"
+    if inputs.built and server == "vllm" and (inputs.carried.formatters is not None or inputs.adapter_ranks):
+        # Adapters may bring formatters too. The image's standards package loads the middleware by this name.
+        entries["CUSTOM_FASTAPI_MIDDLEWARE_PRE_POST_PROCESS"] = f"{INSIDE}/{FORMATTER_MIDDLEWARE}"
+    if inputs.built and hub is not None and hub.token_secret is not None:
+        entries["WARMSTACK_HUB_TOKEN_SECRET"] = hub.token_secret
     return entries
 
 
@@ -127,9 +157,9 @@ def _lmi(inputs: EngineInputs) -> dict[str, Setting]:
             "rolling_batch": "disable",
             "entrypoint": "djl_python.lmi_vllm.vllm_async_service",
         }
-    if inputs.session_ttl_seconds is not None:
+    if inputs.sessions is not None:
         # Guard: LMI reads anything but the word "true" as broken and fails every request; absent means off.
-        settings |= {"enable_stateful_sessions": True, "sessions_expiration": inputs.session_ttl_seconds}
+        settings |= {"enable_stateful_sessions": True, "sessions_expiration": inputs.sessions.ttl}
     if inputs.cache.lmcache.auto_config:
         settings["lmcache_auto_config"] = True
     return settings
@@ -151,10 +181,10 @@ def _vllm(inputs: EngineInputs) -> dict[str, Setting]:
 def _vllm_engine(inputs: EngineInputs) -> dict[str, Setting]:
     """Settings that LMI and the vLLM image share: they are vLLM's own."""
     settings: dict[str, Setting] = {"enable_prefix_caching": True}
-    if inputs.host.tiers:
-        settings["kv_transfer_config"] = {"kv_connector": "LMCacheConnectorV1", "kv_role": "kv_both"}
+    if inputs.carried.lmcache:
+        settings["kv_transfer_config"] = CONNECTOR
     if inputs.engine.speculative is not None:
-        settings["speculative_config"] = _speculative(inputs.engine.speculative)
+        settings["speculative_config"] = vllm_speculative(inputs.engine.speculative)
     if inputs.adapter_ranks:
         settings |= {
             "enable_lora": True,
@@ -171,18 +201,6 @@ def rank_slot(rank: int) -> int:
     return next(one for one in LORA_RANKS if one >= rank)
 
 
-def _speculative(spec: SpeculativeSpec) -> dict[str, object]:
-    config: dict[str, object] = {"method": spec.method}
-    if spec.draft is not None:
-        config["model"] = f"{MODEL_DIR}/{spec.draft.rstrip('/')}" if spec.draft.endswith("/") else spec.draft
-    config["num_speculative_tokens"] = spec.num_speculative_tokens
-    if spec.prompt_lookup_max is not None:
-        config["prompt_lookup_max"] = spec.prompt_lookup_max
-    if spec.prompt_lookup_min is not None:
-        config["prompt_lookup_min"] = spec.prompt_lookup_min
-    return config
-
-
 def _sglang(inputs: EngineInputs) -> dict[str, Setting]:
     settings: dict[str, Setting] = {
         "model_path": inputs.model.id if inputs.model.weights.s3 is None else MODEL_DIR,
@@ -192,34 +210,42 @@ def _sglang(inputs: EngineInputs) -> dict[str, Setting]:
     hub = inputs.model.weights.hub
     if hub is not None and hub.revision is not None:
         settings["revision"] = hub.revision
-    cpu = _tier(inputs.host, "cpu")
+    if inputs.engine.speculative is not None:
+        settings |= sglang_speculative(inputs.engine.speculative)
+    cpu = tier_of(inputs.host, "cpu")
     if cpu is not None:
         # hicache_size is GB for one rank; a whole GiB count keeps it below what was planned.
         settings |= {"enable_hierarchical_cache": True, "hicache_size": cpu.bytes_per_worker // GIB}
+        if tier_of(inputs.host, "disk") is not None:
+            settings["hicache_storage_backend"] = "file"
+    if inputs.adapter_ranks:
+        # SGLang allocates slots for any adapter only when the rank and the modules are named at start.
+        settings |= {
+            "enable_lora": True,
+            "max_lora_rank": rank_slot(max(inputs.adapter_ranks)),
+            "lora_target_modules": "all",
+            "max_loras_per_batch": MAX_LORAS,
+            "max_loaded_loras": max(MAX_CPU_LORAS, whole_number(inputs.options, "max_loras_per_batch") or 0),
+        }
     return settings
 
 
-def _tier(host: HostMemoryPlan, kind: str) -> TierPlan | None:
-    return next((tier for tier in host.tiers if tier.kind == kind), None)
+def _hicache(inputs: EngineInputs) -> dict[str, str]:
+    """The directory and the size (bytes, of one rank) of SGLang's file backend: it reads them from the environment."""
+    disk = tier_of(inputs.host, "disk")
+    if disk is None or tier_of(inputs.host, "cpu") is None:
+        return {}
+    return {
+        "SGLANG_HICACHE_FILE_BACKEND_MAX_SIZE": str(disk.bytes_per_worker),
+        "SGLANG_HICACHE_FILE_BACKEND_STORAGE_DIR": SGLANG_DISK,
+    }
 
 
 def _lmcache(inputs: EngineInputs) -> dict[str, str]:
-    """LMCache's settings as environment: it overrides a configuration file, so it holds in every image.
-
-    Sizes are GiB for one worker (tensor parallel rank). Source: LMCache 0.5.6 ``lmcache/v1/config.py``.
-    """
-    cpu, disk = _tier(inputs.host, "cpu"), _tier(inputs.host, "disk")
-    entries = {
-        "LMCACHE_CHUNK_SIZE": str(inputs.cache.lmcache.chunk_size),
-        "LMCACHE_LOCAL_CPU": "False" if cpu is None else "True",
-        "LMCACHE_MAX_LOCAL_CPU_SIZE": str(STAGING_POOL_GIB if cpu is None else cpu.bytes_per_worker // GIB),
-        # Guard: without one seed every process hashes chunks differently, and nothing is ever found.
-        "PYTHONHASHSEED": "0",
-    }
-    if disk is not None:
-        # Guard: three slashes. LMCache strips file://, and two would leave a relative path.
-        entries["LMCACHE_LOCAL_DISK"] = LMCACHE_DISK
-        entries["LMCACHE_MAX_LOCAL_DISK_SIZE"] = str(disk.bytes_per_worker // GIB)
-        if inputs.cache.tiers.disk.direct_io:
-            entries["LMCACHE_EXTRA_CONFIG"] = '{"use_odirect":true}'
-    return dict(sorted(entries.items()))
+    """LMCache's settings: the file in an image of ours, variables in a stock image."""
+    # Guard: without one seed every process hashes chunks differently, and nothing is ever found.
+    entries = {"PYTHONHASHSEED": "0"}
+    if not inputs.built:
+        return entries | lmcache_environment(inputs.carried.lmcache)
+    key = "OPTION_LMCACHE_CONFIG_FILE" if inputs.engine.server == "lmi" else "LMCACHE_CONFIG_FILE"
+    return entries | {key: f"{inputs.folder}/{LMCACHE_FILE}"}

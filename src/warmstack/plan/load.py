@@ -37,7 +37,7 @@ def load_of(request: Request, options: CheckedOptions) -> Load:
     adapters = request.component.adapters if request.component is not None else ()
     extra = _draft_bytes(request)
     if adapters:
-        slots = whole_number(options.settings, "max_loras") or MAX_LORAS
+        slots = whole_number(options.settings, NAMES[request.engine.server]["adapter_slots"]) or MAX_LORAS
         rank = whole_number(options.settings, "max_lora_rank") or rank_slot(max(one.rank for one in adapters))
         extra += slots * lora_slot_bytes(request.shape, rank)
     return Load(
@@ -60,7 +60,8 @@ def uses_lmcache(engine: EngineSpec, cache: CacheSpec) -> bool:
 
 def cache_has_tiers(cache: CacheSpec) -> bool:
     """Return whether the spec asks for a tier below the GPU."""
-    return cache.tiers.cpu.kind != "none" or cache.tiers.disk.size.kind != "none"
+    tiers = cache.tiers
+    return tiers.cpu.kind != "none" or tiers.disk.size.kind != "none" or tiers.remote is not None
 
 
 def _stored_bytes(request: Request, loaded_bytes: int) -> int:

@@ -7,12 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from warmstack.plan.images import repository_arn
 from warmstack.plan.model import EndpointPlan, Permission, ServedModel
+from warmstack.spec import PUBLIC_REGISTRY
+
+BUILT_REPOSITORY = "${ImageRepositoryArn}"
+"""Stands for the repository of the images that the stack builds, which only the stack knows."""
 
 
 def plan_permissions(endpoint: EndpointPlan, models: Sequence[ServedModel]) -> tuple[Permission, ...]:
     """Return the statements, each with its reason."""
-    return (*_pull(models), *_weights(models), *_logs(endpoint, models), _metrics())
+    return (
+        *_pull(models),
+        *_weights(models),
+        *_secrets(models),
+        *_remote_tier(models),
+        *_logs(endpoint, models),
+        _metrics(),
+    )
 
 
 def _pull(models: Sequence[ServedModel]) -> Iterator[Permission]:
@@ -33,9 +45,10 @@ def _pull(models: Sequence[ServedModel]) -> Iterator[Permission]:
 
 
 def _repository_arn(model: ServedModel) -> str:
-    host = model.image.uri.split("/", 1)[0].split(".")
-    account, region = host[0], host[3]
-    return f"arn:${{AWS::Partition}}:ecr:{region}:{account}:repository/{model.image.repository}"
+    # A public image is an error of the spec without a build (WS111), and no plan with errors is deployed.
+    if model.image.build is not None or model.image.uri.startswith(PUBLIC_REGISTRY):
+        return BUILT_REPOSITORY
+    return repository_arn(model.image)
 
 
 def _weights(models: Sequence[ServedModel]) -> Iterator[Permission]:
@@ -68,6 +81,41 @@ def _weights(models: Sequence[ServedModel]) -> Iterator[Permission]:
             condition={"StringLike": {"s3:prefix": tuple(f"{prefix}*" for prefix in sorted(under))}},
             reason="listing is limited to the weights' prefixes",
         )
+
+
+def _secrets(models: Sequence[ServedModel]) -> Iterator[Permission]:
+    secrets = sorted({one.token_secret for one in models if one.token_secret is not None})
+    if secrets:
+        yield Permission(
+            sid="ReadHubToken",
+            actions=("secretsmanager:GetSecretValue",),
+            # Guard: Secrets Manager ends an ARN with a random suffix; an ARN written without it names nothing.
+            resources=tuple(secrets),
+            condition={},
+            reason="the secrets with the hub tokens, and no other",
+        )
+
+
+def _remote_tier(models: Sequence[ServedModel]) -> Iterator[Permission]:
+    urls = {str(one.carried.lmcache.get("remote_url", "")) for one in models}
+    buckets = sorted({url.removeprefix("s3://").rpartition(".s3.")[0] for url in urls if url.startswith("s3://")})
+    if not buckets:
+        return
+    arns = tuple(f"arn:${{AWS::Partition}}:s3:::{bucket}" for bucket in buckets)
+    yield Permission(
+        sid="UseRemoteTier",
+        actions=("s3:GetObject", "s3:PutObject"),
+        resources=tuple(f"{arn}/*" for arn in arns),
+        condition={},
+        reason="chunks are named by their hash, which no one knows before",
+    )
+    yield Permission(
+        sid="ListRemoteTier",
+        actions=("s3:ListBucket",),
+        resources=arns,
+        condition={},
+        reason="without it S3 answers 403, not 404, for a chunk that is not there",
+    )
 
 
 def _logs(endpoint: EndpointPlan, models: Sequence[ServedModel]) -> Iterator[Permission]:

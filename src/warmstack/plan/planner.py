@@ -6,6 +6,7 @@ stage                     takes                                       gives
 ``resolve``               spec, catalog, shapes of config files       instance type, model shapes, images
 ``served.plan_served``    one model of the spec with those facts      degree, memory, tiers, settings, environment
 ``endpoint``              spec, served models                         names, routing, AMI
+``images``                spec, served models                         images to build and what they carry
 ``permissions``           endpoint, served models                     statements of the execution role
 ``money``                 endpoint                                    quotas, cost
 ``checks``                spec, whole plan                            findings
@@ -24,6 +25,7 @@ from warmstack.errors import CatalogError, WarmstackError
 from warmstack.plan.checks import run_checks
 from warmstack.plan.endpoint import endpoint_derived, plan_endpoint
 from warmstack.plan.findings import finding, settle
+from warmstack.plan.images import plan_builds
 from warmstack.plan.model import Finding, Plan, ServedModel, SpecPath
 from warmstack.plan.money import plan_cost, plan_quotas
 from warmstack.plan.naming import physical_name
@@ -48,30 +50,41 @@ class PlanError(WarmstackError):
         super().__init__("\n".join(f"{one.check}: {one.message}" for one in errors))
 
 
-def make_plan(spec: DeploymentSpec, catalog: Catalog, shapes: Mapping[SpecPath, ModelShape] | None = None) -> Plan:
+def make_plan(
+    spec: DeploymentSpec,
+    catalog: Catalog,
+    shapes: Mapping[SpecPath, ModelShape] | None = None,
+    texts: Mapping[SpecPath, str] | None = None,
+) -> Plan:
     """Return the plan of a deployment.
 
     Args:
         spec: what the user said.
         catalog: the facts.
         shapes: the shapes of models that the spec gives by ``model.config``, by the model's place in the spec.
+        texts: what the other files hold that the spec names, by the place of the field.
 
     Raises:
         PlanError: at least one check found an error; it carries all findings.
     """
-    plan = draft_plan(spec, catalog, shapes)
+    plan = draft_plan(spec, catalog, shapes, texts)
     if any(one.severity == "error" for one in plan.findings):
         raise PlanError(plan.findings, plan)
     return plan
 
 
-def draft_plan(spec: DeploymentSpec, catalog: Catalog, shapes: Mapping[SpecPath, ModelShape] | None = None) -> Plan:
+def draft_plan(
+    spec: DeploymentSpec,
+    catalog: Catalog,
+    shapes: Mapping[SpecPath, ModelShape] | None = None,
+    texts: Mapping[SpecPath, str] | None = None,
+) -> Plan:
     """Return the plan with its findings even where some are errors, for showing; ``make_plan`` is for using.
 
     Raises:
         PlanError: the catalog does not hold the instance type, a model or an image.
     """
-    instance, requests = _resolve(spec, catalog, shapes or {})
+    instance, requests = _resolve(spec, catalog, shapes or {}, texts or {})
     served = [plan_served(request) for request in requests]
     models = tuple(one.model for one in served)
     endpoint = plan_endpoint(spec, instance, models)
@@ -85,6 +98,7 @@ def draft_plan(spec: DeploymentSpec, catalog: Catalog, shapes: Mapping[SpecPath,
         registries=_registries(spec, models),
         endpoint=endpoint,
         models=models,
+        images=plan_builds(spec, models),
         permissions=plan_permissions(endpoint, models),
         quotas=plan_quotas(endpoint),
         cost=plan_cost(endpoint),
@@ -112,7 +126,10 @@ def _parts(spec: DeploymentSpec) -> Iterator[tuple[ComponentSpec | None, SpecPat
 
 
 def _resolve(
-    spec: DeploymentSpec, catalog: Catalog, shapes: Mapping[SpecPath, ModelShape]
+    spec: DeploymentSpec,
+    catalog: Catalog,
+    shapes: Mapping[SpecPath, ModelShape],
+    texts: Mapping[SpecPath, str],
 ) -> tuple[InstanceType, list[Request]]:
     """Look everything up; what the catalog does not hold ends the planning, all of it named at once."""
     found: list[Finding] = []
@@ -149,6 +166,7 @@ def _resolve(
                     instance=instance,
                     image=image,
                     catalog=catalog,
+                    texts=texts,
                 )
             )
     if found or instance is None:

@@ -47,7 +47,8 @@ def served_derived(model: ServedModel, choices: Choices) -> Iterator[Derived]:
         (
             "image",
             f"{model.image.repository}:{model.image.tag}",
-            "engine.version" if choices.version_given else "the newest in the catalog",
+            ("engine.version" if choices.version_given else "the newest in the catalog")
+            + ("" if model.image.build is None else "; an image of ours is built on it"),
             choices.version_given,
         ),
         (

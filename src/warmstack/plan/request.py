@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from warmstack.catalog import Catalog, InstanceType, ModelShape, ServerImage
@@ -24,6 +25,7 @@ class Request:
         instance: the instance type.
         image: the image's facts.
         catalog: for the flag tables.
+        texts: what the files hold that the spec names, by the place of the field.
     """
 
     spec: DeploymentSpec
@@ -36,3 +38,9 @@ class Request:
     instance: InstanceType
     image: ServerImage
     catalog: Catalog
+    texts: Mapping[SpecPath, str]
+
+    @property
+    def has_built_image(self) -> bool:
+        """Whether the model runs in an image of ours."""
+        return self.spec.image.build != "none"

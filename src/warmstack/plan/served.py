@@ -11,14 +11,16 @@ from warmstack.plan.engine import NAMES, EngineInputs, engine_settings, extra_en
 from warmstack.plan.environment import render_environment
 from warmstack.plan.findings import finding
 from warmstack.plan.host import HostUse, memory_request_mb, plan_host
+from warmstack.plan.images import carried_files, plan_image
 from warmstack.plan.load import load_of
 from warmstack.plan.memory import Load, fit
-from warmstack.plan.model import AdapterPlan, Derived, Finding, GpuMemoryPlan, ImagePlan, ServedModel, SpecPath
+from warmstack.plan.model import AdapterPlan, Derived, Finding, GpuMemoryPlan, ServedModel, SpecPath
 from warmstack.plan.naming import physical_name
 from warmstack.plan.options import CheckedOptions, canonical_name, check_options, data_parallel_ranks, whole_number
 from warmstack.plan.parallel import degrees
 from warmstack.plan.reasons import Choices, served_derived
 from warmstack.plan.request import Request
+from warmstack.plan.speculative import plan_draft
 from warmstack.plan.split import Split, lmi_workers, split_of, too_large
 from warmstack.plan.timeouts import StartTimes, start_times
 from warmstack.spec import TierSize
@@ -69,6 +71,9 @@ def plan_served(request: Request) -> Served:
         startup=timeouts.startup,
     )
     sessions = request.spec.endpoint.sessions
+    draft = plan_draft(
+        request.engine.speculative, request.texts.get((*request.path, "engine", "speculative", "draft_config"))
+    )
     adapters = request.component.adapters if request.component is not None else ()
     inputs = EngineInputs(
         model=request.model,
@@ -80,9 +85,11 @@ def plan_served(request: Request) -> Served:
         host=host,
         max_model_len=length,
         max_num_seqs=sequences,
-        session_ttl_seconds=None if sessions is None else sessions.ttl,
+        sessions=sessions,
         adapter_ranks=tuple(one.rank for one in adapters),
         startup_timeout_seconds=times.startup_seconds,
+        built=request.has_built_image,
+        carried=carried_files(request, host),
     )
     settings = engine_settings(inputs)
     entries, unwritable = render_environment(request.image, request.catalog.flags[request.engine.server], settings)
@@ -103,7 +110,10 @@ def plan_served(request: Request) -> Served:
         server=request.engine.server,
         server_image=request.image,
         flags_version=request.catalog.flags[request.engine.server].version,
-        image=_image(request),
+        image=plan_image(request),
+        carried=inputs.carried,
+        draft=draft,
+        token_secret=None if request.model.weights.hub is None else request.model.weights.hub.token_secret,
         engine_settings=settings,
         environment=environment,
         memory=memory,
@@ -211,13 +221,3 @@ def _option_path(request: Request, setting: str) -> SpecPath:
         if canonical_name(name, flags) == setting:
             return (*request.path, "engine", "options", name)
     return (*request.path, "engine")
-
-
-def _image(request: Request) -> ImagePlan:
-    base = request.spec.image.base
-    if base is not None:
-        repository, _, tag = base.partition("/")[2].partition("@" if "@" in base else ":")
-        return ImagePlan(repository=repository, tag=tag, uri=base)
-    image = request.image
-    uri = f"${{Registry}}.dkr.ecr.${{AWS::Region}}.${{AWS::URLSuffix}}/{image.repository}:{image.tag}"
-    return ImagePlan(repository=image.repository, tag=image.tag, uri=uri)

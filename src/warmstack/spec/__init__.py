@@ -1,12 +1,14 @@
 """The spec language: one YAML file → :class:`DeploymentSpec`, with errors that point at the text."""
 
 from warmstack.spec.deployment import (
+    PUBLIC_REGISTRY,
     RESERVED_KEYS,
     AdapterSpec,
     ComponentSpec,
     DeploymentSpec,
     EndpointSpec,
     RoutingSpec,
+    SessionsSpec,
 )
 from warmstack.spec.diagnostics import TOKEN, Diagnostic, Format, Severity, SpecError, printable, render, unique
 from warmstack.spec.fields import TierSize
@@ -16,6 +18,7 @@ from warmstack.spec.serving import CacheSpec, EngineSpec, HubWeights, ModelSpec,
 from warmstack.spec.tree import Mark
 
 __all__ = [
+    "PUBLIC_REGISTRY",
     "RESERVED_KEYS",
     "TOKEN",
     "AdapterSpec",
@@ -31,6 +34,7 @@ __all__ = [
     "Mark",
     "ModelSpec",
     "RoutingSpec",
+    "SessionsSpec",
     "Severity",
     "SpecError",
     "SpeculativeSpec",

@@ -19,6 +19,9 @@ AmiVersion = Literal[
     "al2023-ami-sagemaker-inference-gpu-4-1",
 ]
 
+PUBLIC_REGISTRY = "public.ecr.aws/"
+"""Images there can be built upon anywhere; SageMaker itself pulls from private registries only."""
+
 RESERVED_KEYS = frozenset({"rollout", "network", "encryption", "observability", "schedules", "instance_pools"})
 """Keys that later versions will give a meaning to. Until they have resources they are refused by name."""
 
@@ -47,7 +50,7 @@ class TargetSpec(SpecModel):
 
 
 def _registry_domain(uri: str | None) -> str | None:
-    if uri is not None:
+    if uri is not None and not uri.startswith(PUBLIC_REGISTRY):
         region, host = uri.split(".")[3], uri.split("/")[0]
         if region.startswith("cn-") != host.endswith(".cn"):
             raise ValueError(f"image.base is on {host}; registries of {region} do not have that domain")
@@ -58,20 +61,20 @@ class ImageSpec(SpecModel):
     """How the container image comes about."""
 
     build: Annotated[Literal["none", "docker", "codebuild"], Field(examples=["none"])] = "none"
-    """none: the stock image. docker and codebuild are not supported yet."""
+    """none: the stock image. docker: built where you deploy from. codebuild: built by AWS CodeBuild in the account."""
     base: Annotated[
         str | None,
         Field(
-            pattern=r"^[0-9]{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/[a-z0-9]+([._/-][a-z0-9]+)*"
-            r"(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}|@sha256:[0-9a-f]{64})$",
+            pattern=r"^([0-9]{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?|public\.ecr\.aws)"
+            r"/[a-z0-9]+([._/-][a-z0-9]+)*(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}|@sha256:[0-9a-f]{64})$",
             max_length=255,
             examples=["111122223333.dkr.ecr.us-west-2.amazonaws.com/lmi-mirror:0.38.0-lmi29.0.0-cu130"],
-            json_schema_extra=described("a private ECR image with its tag or digest"),
+            json_schema_extra=described("an ECR image with its tag or digest"),
         ),
         # After the pattern: it takes the host apart.
         AfterValidator(_registry_domain),
     ] = None
-    """An image to use instead of the registry's own, of the same server and version (a mirror, say)."""
+    """An image to use, or to build on, instead of the registry's own: of the same server and version (a mirror)."""
 
 
 class InstancesSpec(SpecModel):
@@ -139,6 +142,8 @@ class SessionsSpec(SpecModel):
         Field(examples=["20m"], json_schema_extra=described("from 1m to 24h", "seconds") | {"default": "20m"}),
     ] = 1200
     """How long a session lives; fixed when it is opened, not renewed by use."""
+    sliding: bool = False
+    """Renew a session by every use (images of ours for sglang only; whether SageMaker follows is not documented)."""
 
 
 class MetricsSpec(SpecModel):

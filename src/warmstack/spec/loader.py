@@ -6,8 +6,6 @@ other, then the language (pydantic), each pointing into the file that holds the 
 
 from __future__ import annotations
 
-import errno
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,13 +13,13 @@ from pathlib import Path as FilePath
 
 from pydantic import ValidationError
 
-from warmstack.catalog import ModelShape, shape_from_config
-from warmstack.errors import CatalogError
+from warmstack.catalog import ModelShape
 from warmstack.spec.deployment import DeploymentSpec
 from warmstack.spec.diagnostics import Diagnostic, SpecError
 from warmstack.spec.explain import dotted, explain
 from warmstack.spec.merge import expand_components, merge
-from warmstack.spec.reader import MAX_BYTES, read_tree
+from warmstack.spec.named_files import read_file, read_named, reason_of
+from warmstack.spec.reader import read_tree
 from warmstack.spec.tree import (
     Entry,
     MappingNode,
@@ -47,12 +45,15 @@ class LoadedSpec:
         path: the file as the user named it.
         spec: what the user said.
         shapes: the shapes read from ``model.config`` files, by the place of the model in the spec.
+        texts: what the other named files hold (chat template, formatters, a draft's config.json), by the place of
+            the field that names the file.
         lines: the lines of every file that was read, by the names used in marks.
     """
 
     path: str
     spec: DeploymentSpec
     shapes: Mapping[Path, ModelShape]
+    texts: Mapping[Path, str]
     lines: Mapping[str, Sequence[str]]
     _root: MappingNode
 
@@ -76,10 +77,10 @@ def load_spec(path: str | FilePath) -> LoadedSpec:
     _check_inherited_parts(root, reading)
     expanded = expand_components(root)
     spec = _validate(expanded, reading)
-    shapes = _read_configs(expanded, reading)
+    shapes, texts = read_named(expanded, reading.diagnostics)
     if spec is None or reading.diagnostics:
         raise SpecError(reading.diagnostics, reading.lines)
-    return LoadedSpec(path=name, spec=spec, shapes=shapes, lines=reading.lines, _root=expanded)
+    return LoadedSpec(path=name, spec=spec, shapes=shapes, texts=texts, lines=reading.lines, _root=expanded)
 
 
 @dataclass(slots=True)
@@ -118,7 +119,7 @@ class _Reading:
         except FileNotFoundError:
             self.error(f"there is no file {name}", mark, None if above else "`warmstack init NAME` writes a first spec")
         except (OSError, ValueError) as error:
-            self.error(f"{name} cannot be read: {_reason(error)}", mark)
+            self.error(f"{name} cannot be read: {reason_of(error)}", mark)
         return None
 
     def _base(self, entry: Entry, path: FilePath, name: str, above: tuple[str, ...]) -> MappingNode | None:
@@ -137,25 +138,6 @@ class _Reading:
             return None
         base_name = (FilePath(name).parent / node.value).as_posix()
         return self.file(base_path, base_name, node.mark, chain)
-
-
-def read_file(path: FilePath) -> bytes:
-    """Return a regular file's bytes, at most one more than a spec may have: enough to tell that it is too large.
-
-    Raises:
-        OSError: it cannot be read, or is a folder, a pipe or a device (a pipe would be waited for).
-        ValueError: the path has a character that no path can have.
-    """
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "it is a folder; name the files in it, such as specs/*.yaml")
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EINVAL, "it is not a regular file")
-    with path.open("rb") as stream:
-        return stream.read(MAX_BYTES + 1)
-
-
-def _reason(error: Exception) -> str:
-    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
 
 
 def _identity(path: FilePath) -> str:
@@ -216,6 +198,7 @@ _OF_ONE_MODEL = (
     ("weights", ("model", "weights")),
     ("config", ("model", "config")),
     ("quantization", ("model", "quantization")),
+    ("chat template", ("model", "chat_template")),
     ("speculative draft", ("engine", "speculative", "draft")),
 )
 
@@ -252,36 +235,3 @@ def _says(item: Node, path: Path) -> bool:
         if is_null(node):
             return True
     return True
-
-
-def _read_configs(root: MappingNode, reading: _Reading) -> dict[Path, ModelShape]:
-    components = find(root, ("components",))
-    count = len(components.items) if isinstance(components, SequenceNode) else 0
-    places: list[Path] = [("model",), *(("components", index, "model") for index in range(count))]
-    shapes: dict[Path, ModelShape] = {}
-    for place in places:
-        node, model_id = find(root, (*place, "config")), find(root, (*place, "id"))
-        # Components share an inherited config; what is wrong with it is said once.
-        said = isinstance(node, ScalarNode) and any(one.mark == node.mark for one in reading.diagnostics)
-        if isinstance(node, ScalarNode) and isinstance(node.value, str) and not said:
-            shape = _read_config(node, model_id, dotted(place), reading)
-            if shape is not None:
-                shapes[place] = shape
-    return shapes
-
-
-def _read_config(node: ScalarNode, model_id: Node | None, label: str, reading: _Reading) -> ModelShape | None:
-    written = str(node.value)
-    path = FilePath(node.mark.file).parent / written
-    name = model_id.text if isinstance(model_id, ScalarNode) else written
-    try:
-        data = read_file(path)
-        if len(data) > MAX_BYTES:
-            raise CatalogError("it is larger than 1 MiB")
-        config = json.loads(data.decode("utf-8-sig"))
-        if not isinstance(config, dict):
-            raise CatalogError("it holds no JSON object")
-        return shape_from_config(config, model_id=name, source=written)
-    except (OSError, ValueError, RecursionError, CatalogError) as error:
-        reading.error(f"{label}.config: {path.as_posix()} cannot be used: {_reason(error)}", node.mark)
-        return None

@@ -83,6 +83,10 @@ class ModelSpec(SpecModel):
         ),
     ] = None
     """The quantization method to load with. Default: the one in the model's config.json, if any."""
+    chat_template: Annotated[str | None, Field(min_length=1, max_length=500, examples=["templates/chat.jinja"])] = None
+    """A Jinja chat template, relative to the file this is written in; the image carries it. Default: the model's."""
+    formatters: Annotated[str | None, Field(min_length=1, max_length=500, examples=["code/formatters.py"])] = None
+    """A Python file with @input_formatter and @output_formatter, relative to this file; the image carries it."""
 
 
 class SpeculativeSpec(SpecModel):
@@ -92,6 +96,10 @@ class SpeculativeSpec(SpecModel):
     """How tokens are drafted. EAGLE and EAGLE3 drafts are not interchangeable."""
     draft: Annotated[str | None, Field(min_length=1, max_length=500, examples=["drafts/eagle3/"])] = None
     """The draft: a folder inside the weights prefix that ends with '/', or a hub id. Not with `ngram`."""
+    draft_config: Annotated[str | None, Field(min_length=1, max_length=500, examples=["drafts/eagle3/config.json"])] = (
+        None
+    )
+    """The draft's config.json, relative to this file: method, hidden size and vocabulary are checked against it."""
     num_speculative_tokens: Annotated[int, Field(ge=1, le=32, examples=[4])] = 4
     """How many tokens are drafted a step."""
     prompt_lookup_max: Annotated[int | None, Field(ge=1, le=64, examples=[4])] = None
@@ -103,6 +111,8 @@ class SpeculativeSpec(SpecModel):
     def _matches_method(self) -> SpeculativeSpec:
         if self.method == "ngram" and self.draft is not None:
             raise ValueError("method ngram drafts from the prompt itself; remove 'draft'")
+        if self.method == "ngram" and self.draft_config is not None:
+            raise ValueError("method ngram has no draft model; remove 'draft_config'")
         if self.method != "ngram" and self.draft is None:
             raise ValueError(f"method {self.method} needs 'draft': a folder inside the weights prefix or a hub id")
         if self.method != "ngram" and (self.prompt_lookup_max, self.prompt_lookup_min) != (None, None):
@@ -166,6 +176,39 @@ class DiskTier(SpecModel):
         return value if isinstance(value, dict | DiskTier) else {"size": value}
 
 
+class RemoteTier(SpecModel):
+    """A store outside the instance that all of them share: Redis, or a bucket in S3."""
+
+    url: Annotated[
+        str,
+        Field(
+            pattern=r"^(rediss?://[A-Za-z0-9][A-Za-z0-9.-]{0,252}(:[0-9]{1,5})?(/[0-9]{1,3})?"
+            r"|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/?)$",
+            max_length=300,
+            examples=["redis://kv.acme.internal:6379", "s3://acme-kv-cache/"],
+            json_schema_extra=described(
+                "redis://host:port (or rediss://), or s3://bucket/, without a password", secret=True
+            ),
+        ),
+    ]
+    """`redis://host:port`, `rediss://host:port` or `s3://bucket/`. A password does not belong here."""
+    region: Annotated[
+        str | None,
+        Field(
+            pattern=r"^[a-z]{2,4}(-[a-z]+)+-[0-9]$",
+            examples=["us-west-2"],
+            json_schema_extra=described("an AWS Region, such as us-west-2"),
+        ),
+    ] = None
+    """The bucket's Region. Default: the target's."""
+
+    @model_validator(mode="after")
+    def _region_of_a_bucket(self) -> RemoteTier:
+        if self.region is not None and not self.url.startswith("s3://"):
+            raise ValueError("region belongs to an s3:// url; remove it")
+        return self
+
+
 class TiersSpec(SpecModel):
     """Where KV blocks go when they leave the GPU."""
 
@@ -176,6 +219,8 @@ class TiersSpec(SpecModel):
         Field(examples=["2TiB", {"size": "2TiB", "direct_io": True}]),
     ] = default(DiskTier)
     """NVMe: a size like `cpu`'s, or {size, direct_io}."""
+    remote: RemoteTier | None = None
+    """A store that the instances share (lmi and vllm). Default: none."""
 
 
 class LmcacheSpec(SpecModel):
@@ -185,6 +230,16 @@ class LmcacheSpec(SpecModel):
     """Tokens that are stored and found together."""
     auto_config: bool = False
     """Let the LMI container size LMCache itself (LMI 19 and newer); then `tiers` stay out."""
+    enable_blending: bool = False
+    """Reuse chunks wherever they stand in a prompt, not only as its prefix. Experimental in LMCache."""
+    blend_recompute_ratios: Annotated[
+        tuple[Annotated[float, Field(gt=0, le=1)], ...], Field(min_length=1, max_length=8, examples=[[0.15]])
+    ] = (0.15,)
+    """Only with `enable_blending`: the share of a reused chunk's tokens that is computed again."""
+    blend_check_layers: Annotated[
+        tuple[Annotated[int, Field(ge=0, le=1000)], ...], Field(min_length=1, max_length=8, examples=[[1]])
+    ] = (1,)
+    """Only with `enable_blending`: the layers at which LMCache chooses the tokens to compute again."""
 
 
 class CacheSpec(SpecModel):

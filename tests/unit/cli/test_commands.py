@@ -158,7 +158,7 @@ def test_findings_say_the_way_out(run: Runner, tmp_path: Path) -> None:
         "name: a\nmodel: {id: Qwen/Qwen3-8B}\nengine: {server: sglang, version: 0.5.20}\n"
         "endpoint: {instance_type: ml.g6e.xlarge, instances: {min: 2}, sessions: {ttl: 20m}}\n",
     )
-    assert "= Use the lmi or vllm server, or PREFIX_AWARE without sessions." in run("validate", str(spec))
+    assert "= Build an image, which adds a session server" in run("validate", str(spec))
 
 
 def test_a_long_line_with_many_mistakes_is_not_read_again_for_each(run: Runner, tmp_path: Path) -> None:

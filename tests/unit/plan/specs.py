@@ -23,6 +23,10 @@ VLLM: dict[str, Any] = {"engine": {"server": "vllm", "version": "0.30.0"}}
 SGLANG: dict[str, Any] = {"engine": {"server": "sglang", "version": "0.5.20"}}
 
 
+FILES = "files beside the spec"
+"""A key of a change that is no part of the spec: texts by file name."""
+
+
 def changed(*changes: dict[str, Any]) -> dict[str, Any]:
     """Return the base with changes laid on top; None removes a key."""
     result = copy.deepcopy(BASE)
@@ -45,14 +49,17 @@ def loaded(*changes: dict[str, Any]) -> LoadedSpec:
     """Return the changed base as a loaded spec: through the real reader."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "spec.yaml"
-        path.write_text(yaml.safe_dump(changed(*changes), sort_keys=False), encoding="utf-8")
+        spec = changed(*changes)
+        for name, text in spec.pop(FILES, {}).items():
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        path.write_text(yaml.safe_dump(spec, sort_keys=False), encoding="utf-8")
         return load_spec(path)
 
 
 def planned(*changes: dict[str, Any]) -> Plan:
     """Return the plan of the changed base, errors and all."""
     spec = loaded(*changes)
-    return draft_plan(spec.spec, load_catalog(), spec.shapes)
+    return draft_plan(spec.spec, load_catalog(), spec.shapes, spec.texts)
 
 
 def found(*changes: dict[str, Any]) -> tuple[Finding, ...]:

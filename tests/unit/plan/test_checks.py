@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.plan.check_cases import cache, capacity, deployment, engine, routing, weights
+from tests.unit.plan.check_cases import builds, cache, capacity, deployment, engine, routing, speculative, weights
 from tests.unit.plan.check_cases.case import Case
 from tests.unit.plan.specs import found
 from warmstack.plan import CHECKS
 
-CASES = (*deployment.CASES, *capacity.CASES, *cache.CASES, *routing.CASES, *engine.CASES, *weights.CASES)
+CASES = (
+    *deployment.CASES,
+    *builds.CASES,
+    *capacity.CASES,
+    *cache.CASES,
+    *routing.CASES,
+    *engine.CASES,
+    *speculative.CASES,
+    *weights.CASES,
+)
 
 
 def _name(case: Case) -> str:

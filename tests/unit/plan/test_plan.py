@@ -23,9 +23,9 @@ def test_make_plan_returns_a_plan_without_errors_and_raises_with_them() -> None:
     bad = loaded({"image": {"build": "docker"}})
     with pytest.raises(PlanError) as caught:
         make_plan(bad.spec, load_catalog(), bad.shapes)
-    assert [one.check for one in caught.value.findings] == ["WS005"]
+    assert [one.check for one in caught.value.findings] == ["WS110", "WS113"]
     assert caught.value.plan is not None
-    assert "WS005" in str(caught.value)
+    assert "WS110" in str(caught.value)
 
 
 def test_what_the_catalog_lacks_is_named_at_once() -> None:

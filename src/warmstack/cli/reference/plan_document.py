@@ -101,6 +101,8 @@ def _inner(hint: object) -> tuple[type | None, bool]:
     if typing.get_origin(hint) is tuple:
         found, _ = _inner(typing.get_args(hint)[0])
         return found, True
+    if typing.get_origin(hint) in (types.UnionType, typing.Union):
+        return next((_inner(one) for one in typing.get_args(hint) if _inner(one)[0] is not None), (None, False))
     return None, False
 
 

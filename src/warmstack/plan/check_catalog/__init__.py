@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from warmstack.plan.check_catalog import cache, capacity, deployment, engine, routing
+from warmstack.plan.check_catalog import builds, cache, capacity, deployment, engine, routing
 from warmstack.plan.check_catalog.check import Check
 
-CHECKS: Mapping[str, Check] = dict(
-    sorted({**deployment.CHECKS, **capacity.CHECKS, **cache.CHECKS, **routing.CHECKS, **engine.CHECKS}.items())
-)
+_TABLES = (deployment, builds, capacity, cache, routing, engine)
+CHECKS: Mapping[str, Check] = dict(sorted((name, one) for table in _TABLES for name, one in table.CHECKS.items()))
 
 __all__ = ["CHECKS", "Check"]

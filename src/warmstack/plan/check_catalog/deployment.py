@@ -35,13 +35,6 @@ CHECKS = table(
         "design: the newest image in the catalog is taken",
     ),
     (
-        "WS005",
-        "error",
-        "Building an image is not supported yet.",
-        "Write image.build: none, the stock image.",
-        "this version deploys stock images only",
-    ),
-    (
         "WS006",
         "error",
         "The image's registry does not exist in the target Region.",
@@ -166,7 +159,7 @@ CHECKS = table(
         "WS101",
         "error",
         "A hub token has no place in a stock image's template that keeps it secret.",
-        "Mirror the weights to S3 and name them with model.weights.s3.",
+        "Build an image (image.build), which reads the secret when it starts, or mirror the weights to S3.",
         "API CreateModel: Environment is readable by DescribeModel",
     ),
     (
@@ -180,7 +173,7 @@ CHECKS = table(
         "WS103",
         "warning",
         "The hub gives the weights only to accounts that accepted their terms.",
-        "Mirror the weights to S3 and name them with model.weights.s3.",
+        "Mirror the weights to S3, or build an image and name a token_secret.",
         "model cards of the publishers (gated access); a stock image gets no token",
     ),
     (

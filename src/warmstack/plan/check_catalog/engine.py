@@ -69,19 +69,12 @@ CHECKS = table(
         "Put the draft in a folder inside the weights prefix and name it like drafts/eagle3/, or give a hub id.",
         "AdditionalModelDataSources is not in CloudFormation; only the weights prefix is mounted",
     ),
-    (
-        "WS089",
-        "error",
-        "Speculative decoding is not supported yet on this server.",
-        "Use the lmi or vllm server, or remove engine.speculative.",
-        "SGLang names its speculative settings differently; they are not rendered yet",
-    ),
     # Adapters
     (
         "WS090",
         "error",
         "The image cannot serve adapter components.",
-        "Use LMI 16 or newer, or the vllm server.",
+        "Use LMI 16 or newer, the vllm server, or an image of ours for sglang (image.build).",
         "adapters API: DJL Serving and model-hosting-container-standards; the stock SGLang image has none",
     ),
     (
@@ -104,5 +97,48 @@ CHECKS = table(
         "An option switches off the reuse that the deployment is made for.",
         "Remove the option, or the routing, sessions or tiers that need reuse.",
         "without prefix caching no request finds another's KV",
+    ),
+    (
+        "WS127",
+        "warning",
+        "A parser of tool calls or reasoning is missing or not known.",
+        "Write a name that the image's vLLM registers; vLLM's documentation says which one belongs to the model.",
+        "vLLM 0.32.0 tool_parsers and reasoning registries; api_server refuses an unknown name",
+    ),
+    # Speculative decoding
+    (
+        "WS095",
+        "error",
+        "The draft is of another kind than the method.",
+        "Write the method that the draft was trained for: eagle, eagle3 or draft_model.",
+        "the draft's config.json (architectures, draft_vocab_size); EAGLE and EAGLE3 heads are not interchangeable",
+    ),
+    (
+        "WS096",
+        "error",
+        "The draft was made for another model.",
+        "Use a draft that was trained for this model: hidden size and vocabulary have to match.",
+        "the draft's config.json against the model's; the engines fail while they load, or draft nonsense",
+    ),
+    (
+        "WS097",
+        "error",
+        "The server serves no adapters with this kind of speculative decoding.",
+        "Use eagle, eagle3 or ngram, or leave out the adapters.",
+        "SGLang 0.5.23 check_lora_speculative_compatibility",
+    ),
+    (
+        "WS098",
+        "warning",
+        "A setting of speculative decoding has no effect on this server.",
+        "Remove it, or write the server's own option.",
+        "SGLang 0.5.23 speculative_ngram_* flags",
+    ),
+    (
+        "WS099",
+        "note",
+        "Whether the draft fits the model is not checked.",
+        "Download the draft's config.json and name it with engine.speculative.draft_config.",
+        "hidden size, vocabulary and kind are in the draft's config.json",
     ),
 )

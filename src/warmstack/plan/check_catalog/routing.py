@@ -81,7 +81,7 @@ CHECKS = table(
         "WS061",
         "error",
         "The stock SGLang image has no sessions.",
-        "Use the lmi or vllm server, or PREFIX_AWARE without sessions.",
+        "Build an image, which adds a session server (image.build), or use the lmi or vllm server.",
         "SGLang image: no session routes reachable through SageMaker",
     ),
     (
@@ -118,5 +118,12 @@ CHECKS = table(
         "Several API server processes each have their own session table.",
         "Remove api_server_count, or remove sessions.",
         "model-hosting-container-standards: the session manager is one per process",
+    ),
+    (
+        "WS067",
+        "warning",
+        "Sessions that renew themselves are not documented by SageMaker.",
+        "Leave endpoint.sessions.sliding out, or measure that a session outlives its first expiry, and acknowledge.",
+        "DG stateful sessions: the expiry is set when a session is opened; renewal is not described",
     ),
 )

@@ -7,7 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from warmstack.plan.checks import adapters, cache, capacity, images, routing, sessions, settings, weights
+from warmstack.plan.checks import (
+    adapters,
+    builds,
+    cache,
+    capacity,
+    images,
+    parsers,
+    remote,
+    routing,
+    sessions,
+    settings,
+    speculative,
+    weights,
+)
 from warmstack.plan.model import Finding, Plan
 from warmstack.spec import DeploymentSpec
 
@@ -15,11 +28,15 @@ CheckFunction = Callable[[DeploymentSpec, Plan], Iterator[Finding]]
 
 ALL_CHECKS: tuple[CheckFunction, ...] = (
     *images.CHECKS,
+    *builds.CHECKS,
     *capacity.CHECKS,
     *cache.CHECKS,
+    *remote.CHECKS,
     *routing.CHECKS,
     *sessions.CHECKS,
     *settings.CHECKS,
+    *parsers.CHECKS,
+    *speculative.CHECKS,
     *adapters.CHECKS,
     *weights.CHECKS,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from warmstack.plan.engine import NAMES
 from warmstack.plan.findings import finding
 from warmstack.plan.model import Finding, Plan
 from warmstack.plan.options import whole_number
@@ -17,7 +18,8 @@ def check_adapters(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         if not served.adapters:
             continue
         path = (*served.path, "adapters")
-        if not served.server_image.supports_adapters:
+        # An image of ours puts a server with adapters before sglang.
+        if not served.server_image.supports_adapters and not (served.server == "sglang" and served.image.build):
             message = f"{served.server} {served.server_image.version} cannot register adapters at run time"
             yield finding("WS090", message, path)
             continue
@@ -29,11 +31,12 @@ def check_adapters(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             if most is not None and adapter.rank > most:
                 message = f"adapter {adapter.name} has rank {adapter.rank}; max_lora_rank is {most}"
                 yield finding("WS091", message, (*path, index, "rank"))
-        kept = whole_number(served.engine_settings, "max_cpu_loras")
-        slots = whole_number(served.engine_settings, "max_loras")
+        kept_name, slots_name = NAMES[served.server]["adapters_kept"], NAMES[served.server]["adapter_slots"]
+        kept = whole_number(served.engine_settings, kept_name)
+        slots = whole_number(served.engine_settings, slots_name)
         if kept is not None and slots is not None and kept < slots:
-            message = f"max_cpu_loras is {kept}; the engine demands at least max_loras, {slots}"
-            yield finding("WS083", message, (*served.path, "engine", "options", "max_cpu_loras"))
+            message = f"{kept_name} is {kept}; the engine demands at least {slots_name}, {slots}"
+            yield finding("WS083", message, (*served.path, "engine", "options", kept_name))
         if kept is not None and len(served.adapters) > kept:
             message = (
                 f"{len(served.adapters)} adapters, of which the CPU keeps {kept}; the others are read from disk again"

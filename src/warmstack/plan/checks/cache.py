@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from warmstack.plan.checks.parts import cache_of, engine_of
+from warmstack.plan.engine import SGLANG_DISK
 from warmstack.plan.findings import finding
 from warmstack.plan.load import cache_has_tiers, uses_lmcache
 from warmstack.plan.model import Finding, Plan, TierPlan
@@ -41,7 +42,7 @@ def check_cpu_tier(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
 
 
 def check_disk_tier(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
-    """WS041 and WS043."""
+    """WS041, WS043 and WS126."""
     instance = plan.endpoint.instance
     for served in plan.models:
         size = cache_of(spec, served).tiers.disk.size
@@ -49,8 +50,12 @@ def check_disk_tier(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         if size.kind == "none":
             continue
         if served.server == "sglang":
-            yield finding("WS043", "the disk tier is not supported yet on sglang; its CPU tier is", path)
-            continue
+            if cache_of(spec, served).tiers.cpu.kind == "none":
+                message = "sglang's disk tier lies below its CPU tier; write cache.tiers.cpu too"
+                yield finding("WS043", message, path)
+                continue
+            message = f"the disk tier of {served.server_image.version} is the folder {SGLANG_DISK}"
+            yield finding("WS126", message, path)
         if not instance.nvme_bytes:
             known = "has no NVMe" if instance.nvme_bytes == 0 else "has no NVMe that the catalog knows of"
             yield finding("WS041", f"{instance.name} {known}", path)
@@ -76,7 +81,7 @@ def check_auto_config(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             yield finding("WS042", f"auto_config belongs to the lmi server, not {served.server}", path)
         elif not served.server_image.supports_lmcache_auto_config:
             yield finding("WS042", f"{served.server_image.version} has no auto_config; LMI 19 is the first", path)
-        if cache.tiers.cpu.kind != "none" or cache.tiers.disk.size.kind != "none":
+        if cache_has_tiers(cache):
             yield finding("WS042", "auto_config sizes the tiers itself; remove cache.tiers", path)
         if engine_of(spec, served).options.get("enable_expert_parallel") is True:
             yield finding("WS042", "auto_config does not work with enable_expert_parallel", path)
@@ -95,7 +100,8 @@ def check_direct_io(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS044."""
     for served in plan.models:
         cache = cache_of(spec, served)
-        if not cache.tiers.disk.direct_io or _of_kind(served.host.tiers, "disk") is None:
+        disk = _of_kind(served.host.tiers, "disk")
+        if not cache.tiers.disk.direct_io or disk is None or served.server == "sglang":
             continue
         per_token = served.memory.kv_bytes_per_token // served.memory.tensor_parallel_degree
         chunk = cache.lmcache.chunk_size * per_token
@@ -111,7 +117,7 @@ def check_direct_io(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
 def check_lmcache_version(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS045."""
     for served in plan.models:
-        if served.server != "sglang" and (served.host.tiers or cache_of(spec, served).lmcache.auto_config):
+        if uses_lmcache(engine_of(spec, served), cache_of(spec, served)):
             message = f"the LMCache version inside {served.server} {served.server_image.version} is not known"
             yield finding("WS045", message, (*served.path, "cache"))
 
@@ -121,8 +127,9 @@ def check_no_effect(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     for served in plan.models:
         cache = cache_of(spec, served)
         path = (*served.path, "cache")
-        if cache.tiers.disk.direct_io and cache.tiers.disk.size.kind == "none":
-            yield finding("WS047", "direct_io belongs to a disk tier, and disk.size is none", (*path, "tiers", "disk"))
+        if cache.tiers.disk.direct_io and (cache.tiers.disk.size.kind == "none" or served.server == "sglang"):
+            why = "sglang has no such setting" if served.server == "sglang" else "disk.size is none"
+            yield finding("WS047", f"direct_io belongs to LMCache's disk tier, and {why}", (*path, "tiers", "disk"))
         if cache.lmcache.chunk_size != DEFAULT_CHUNK_SIZE and (not cache_has_tiers(cache) or served.server == "sglang"):
             why = (
                 "sglang's cache is not LMCache" if served.server == "sglang" else "there is no tier to store chunks in"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from warmstack.plan.checks.parts import engine_of
 from warmstack.plan.findings import finding
 from warmstack.plan.model import Finding, Plan, SpecPath
-from warmstack.spec import DeploymentSpec
+from warmstack.spec import PUBLIC_REGISTRY, DeploymentSpec
 
 # IAM: characters of a role's inline policies in all, white space not counted. CloudFormation: a template's limits.
 MOST_POLICY_CHARACTERS = 10_240
@@ -31,16 +31,13 @@ def check_version_pinned(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
 
 
 def check_build(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
-    """WS005, WS006, WS008 and WS016."""
-    if spec.image.build != "none":
-        message = f"image.build is {spec.image.build}, which is not supported yet; write none, the stock image"
-        yield finding("WS005", message, ("image", "build"))
+    """WS006, WS008 and WS016."""
     if spec.image.base is not None:
         kinds = sorted({f"{one.server} {one.server_image.version}" for one in plan.models})
         if len(kinds) > 1:
             message = f"image.base is one image, but the components use {' and '.join(kinds)}"
             yield finding("WS016", message, ("image", "base"))
-        if spec.target is None:
+        if spec.target is None and not spec.image.base.startswith(PUBLIC_REGISTRY):
             region = spec.image.base.split(".")[3]
             message = f"image.base is in {region}, and without target the stack may go to another Region"
             yield finding("WS006", message, ("image", "base"), "warning")
@@ -53,6 +50,8 @@ def check_registry(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     if spec.target is None:
         return
     if spec.image.base is not None:
+        if spec.image.base.startswith(PUBLIC_REGISTRY):
+            return
         region = spec.image.base.split(".")[3]
         if region != spec.target.region:
             message = (
@@ -144,6 +143,7 @@ def _policy(plan: Plan) -> dict[str, object]:
         "${AWS::Region}": plan.region or "us-isof-south-1",
         "${AWS::AccountId}": "0" * 12,
         "${Registry}": "0" * 12,
+        "${ImageRepositoryArn}": f"arn:aws-us-gov:ecr:us-isof-south-1:{'0' * 12}:repository/{'x' * 80}",
     }
 
     def named(text: str) -> str:

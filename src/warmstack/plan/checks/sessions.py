@@ -12,7 +12,7 @@ from warmstack.units import format_seconds
 
 
 def check_sessions(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
-    """WS060, WS061, WS063, WS064 and WS065."""
+    """WS060, WS061, WS063, WS064, WS065 and WS067."""
     if spec.endpoint.sessions is None:
         return
     path = ("endpoint", "sessions")
@@ -24,9 +24,19 @@ def check_sessions(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         )
     for served in plan.models:
         if served.server == "sglang":
-            yield finding("WS061", "the stock sglang image does not know sessions: every open would fail", path)
+            if served.image.build is None:
+                yield finding("WS061", "the stock sglang image does not know sessions: every open would fail", path)
         elif not served.server_image.supports_sessions:
             yield finding("WS064", f"{served.server} {served.server_image.version} does not know sessions", path)
+    if spec.endpoint.sessions.sliding:
+        others = sorted({one.server for one in plan.models if one.server != "sglang"})
+        if others:
+            message = f"{others[0]} fixes a session's end when it opens; only the sglang images of ours renew it"
+            yield finding("WS067", message, (*path, "sliding"), "error")
+        else:
+            yield finding(
+                "WS067", "the container renews sessions; whether SageMaker does too is open", (*path, "sliding")
+            )
     if plan.endpoint.instances_max == 1:
         yield finding("WS063", "one instance: a session has nothing to choose from", path)
     elif plan.routing_strategy == "PREFIX_AWARE":

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from warmstack.plan.checks.parts import cache_of, engine_of, model_of
+from warmstack.plan.checks.parts import cache_of, engine_of
 from warmstack.plan.findings import finding
+from warmstack.plan.load import cache_has_tiers
 from warmstack.plan.model import Finding, Plan
 from warmstack.plan.options import whole_number
 from warmstack.spec import DeploymentSpec
@@ -61,40 +61,11 @@ def check_switched_off(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
                     f"{name} is {str(off).lower()}: nothing is reused, but routing, sessions or tiers are there for it"
                 )
                 yield finding("WS094", message, (*path, name))
-        if not served.host.tiers and not cache.lmcache.auto_config:
+        if not cache_has_tiers(cache) and not cache.lmcache.auto_config:
             continue
         for name in ("kv_transfer_config", "kv_offloading_size", "enable_hierarchical_cache", "enable_lmcache"):
             if name in options:
                 yield finding("WS082", f"option {name} repeats cache.tiers, which sets it", (*path, name))
-
-
-def check_draft(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
-    """WS088 and WS089."""
-    for served in plan.models:
-        speculative = engine_of(spec, served).speculative
-        if speculative is None:
-            continue
-        path = (*served.path, "engine", "speculative")
-        if served.server == "sglang":
-            yield finding("WS089", "speculative decoding is not supported yet on sglang", path)
-        draft = speculative.draft
-        if draft is None:
-            continue
-        place = (*path, "draft")
-        inside = draft.endswith("/")
-        if "://" in draft or draft.startswith("/") or ".." in draft.split("/"):
-            message = (
-                f"draft is {draft!r}; only the weights prefix is mounted, so it must be a folder inside it or a hub id"
-            )
-            yield finding("WS088", message, place)
-        elif inside and model_of(spec, served).weights.s3 is None:
-            message = (
-                f"draft is the folder {draft!r}, but the weights come from the hub, which has no prefix to look in"
-            )
-            yield finding("WS088", message, place)
-        elif not inside and re.fullmatch(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", draft) is None:
-            message = f"draft is {draft!r}; a folder inside the weights prefix ends with '/', a hub id is owner/name"
-            yield finding("WS088", message, place)
 
 
 def check_updates(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
@@ -137,7 +108,6 @@ CHECKS = (
     check_environment,
     check_batched_tokens,
     check_switched_off,
-    check_draft,
     check_updates,
     check_update_room,
     check_flag_snapshot,

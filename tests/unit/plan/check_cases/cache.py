@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from tests.unit.plan.check_cases.case import Case, options
+from tests.unit.plan.check_cases.case import HERE, Case, Change, options
 from tests.unit.plan.specs import SGLANG, VLLM
+
+BUCKET: Change = {"cache": {"tiers": {"remote": {"url": "s3://acme-kv/", "region": "us-west-2"}}}}
+DEEPSEEK: Change = {
+    "model": {"id": "deepseek-ai/DeepSeek-V3"},
+    "endpoint": {"instance_type": "ml.p5en.48xlarge"},
+}
 
 CASES = (
     Case(
@@ -84,9 +90,82 @@ CASES = (
     Case(
         check="WS043",
         bad=[SGLANG, {"cache": {"tiers": {"disk": "1TiB"}}}],
-        good=[SGLANG, {"cache": {"tiers": {"cpu": "60%"}}}],
+        good=[SGLANG, {"cache": {"tiers": {"cpu": "60%", "disk": "1TiB"}}}],
         path=("cache", "tiers", "disk"),
         says="sglang",
+    ),
+    Case(
+        check="WS043",
+        label="remote",
+        bad=[SGLANG, BUCKET],
+        good=[VLLM, BUCKET],
+        path=("cache", "tiers", "remote"),
+        says="LMCache's",
+    ),
+    Case(
+        check="WS120",
+        bad=[BUCKET, {"endpoint": {"network_isolation": True}}],
+        good=[BUCKET],
+        path=("cache", "tiers", "remote"),
+        says="s3://acme-kv/",
+    ),
+    Case(
+        check="WS121",
+        bad=[{"cache": {"tiers": {"remote": {"url": "s3://acme-kv/"}}}}],
+        good=[{"cache": {"tiers": {"remote": {"url": "s3://acme-kv/"}}}}, HERE],
+        path=("cache", "tiers", "remote"),
+        says="Region",
+    ),
+    Case(
+        check="WS122",
+        bad=[{"cache": {"tiers": {"cpu": "60%"}}}],
+        good=[{"cache": {"tiers": {"cpu": "60%"}, "lmcache": {"enable_blending": True}}}],
+        path=("cache",),
+        says="prefixes",
+    ),
+    Case(
+        check="WS123",
+        bad=[{"cache": {"tiers": {"cpu": "60%"}, "lmcache": {"enable_blending": True}}}],
+        good=[{"cache": {"tiers": {"cpu": "60%"}}}],
+        path=("cache", "lmcache", "enable_blending"),
+        says="untried",
+    ),
+    Case(
+        check="WS124",
+        bad=[BUCKET, {"cache": {"lmcache": {"enable_blending": True}}}],
+        good=[{"cache": {"tiers": {"cpu": "60%"}, "lmcache": {"enable_blending": True}}}],
+        path=("cache", "lmcache", "enable_blending"),
+        says="save_unfull_chunk",
+    ),
+    Case(
+        check="WS124",
+        label="latent attention",
+        bad=[VLLM, DEEPSEEK, {"cache": {"tiers": {"cpu": "60%"}, "lmcache": {"enable_blending": True}}}],
+        good=[VLLM, DEEPSEEK, {"cache": {"tiers": {"cpu": "60%"}}}],
+        path=("cache", "lmcache", "enable_blending"),
+        says="latent attention",
+    ),
+    Case(
+        check="WS125",
+        bad=[{"cache": {"tiers": {"remote": {"url": "redis://kv.acme.internal:6379"}}}}],
+        good=[BUCKET],
+        path=("cache", "tiers", "remote", "url"),
+        says="public addresses",
+    ),
+    Case(
+        check="WS126",
+        bad=[SGLANG, {"cache": {"tiers": {"cpu": "60%", "disk": "1TiB"}}}],
+        good=[SGLANG, {"cache": {"tiers": {"cpu": "60%"}}}],
+        path=("cache", "tiers", "disk"),
+        says="/tmp/hicache",
+    ),
+    Case(
+        check="WS047",
+        label="blending without a tier",
+        bad=[{"cache": {"lmcache": {"enable_blending": True}}}],
+        good=[{"cache": {"tiers": {"cpu": "60%"}, "lmcache": {"enable_blending": True}}}],
+        path=("cache", "lmcache", "enable_blending"),
+        says="no tier",
     ),
     Case(
         check="WS043",

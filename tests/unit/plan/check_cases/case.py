@@ -47,6 +47,8 @@ def options(**keys: Any) -> Change:
 
 
 ADAPTERS = [{"name": "legal", "artifact": "s3://acme/legal.tar.gz"}]
+BUILT: Change = {"image": {"build": "codebuild"}}
+HERE: Change = {"target": {"account": "111122223333", "region": "us-west-2"}}
 TWO: Change = {"endpoint": {"instances": {"min": 2}}}
 SESSIONS: Change = {"endpoint": {"sessions": {"ttl": "20m"}}}
 PREFIX = routing(strategy="PREFIX_AWARE")

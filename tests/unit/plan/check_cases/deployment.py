@@ -29,13 +29,6 @@ CASES = (
     ),
     Case(check="WS004", bad=[{"engine": {"version": None}}], good=[], path=("engine",), says="0.38.0-lmi29.0.0-cu130"),
     Case(
-        check="WS005",
-        bad=[{"image": {"build": "codebuild"}}],
-        good=[{"image": {"build": "none"}}],
-        path=("image", "build"),
-        says="codebuild",
-    ),
-    Case(
         check="WS006",
         bad=[{"target": {"account": "111122223333", "region": "cn-north-1"}}, VLLM],
         good=[{"target": {"account": "111122223333", "region": "us-west-2"}}, VLLM],
@@ -119,9 +112,9 @@ CASES = (
     ),
     Case(
         check="WS012",
-        bad=[{"acknowledge": {"WS005": "later"}, "image": {"build": "docker"}}],
+        bad=[{"acknowledge": {"WS110": "later"}, "image": {"build": "docker"}}],
         good=[{"acknowledge": {"WS004": "later"}, "engine": {"version": None}}],
-        path=("acknowledge", "WS005"),
+        path=("acknowledge", "WS110"),
         says="cannot be acknowledged",
     ),
     Case(

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from tests.unit.plan.check_cases.case import ADAPTERS, MANY, PREFIX, TEXTS, TWO, Case, component, options, routing
+from tests.unit.plan.check_cases.case import (
+    ADAPTERS,
+    BUILT,
+    MANY,
+    PREFIX,
+    TEXTS,
+    TWO,
+    Case,
+    component,
+    options,
+    routing,
+)
 from tests.unit.plan.specs import SGLANG, VLLM
 
 CASES = (
@@ -237,51 +248,17 @@ CASES = (
     ),
     Case(check="WS087", bad=[options(max_num_seqs=8)], good=[], path=("engine", "options"), says="0.28.0"),
     Case(
-        check="WS088",
-        bad=[VLLM, {"engine": {"speculative": {"method": "eagle3", "draft": "s3://acme/draft/"}}}],
-        good=[VLLM, {"engine": {"speculative": {"method": "eagle3", "draft": "drafts/eagle3/"}}}],
-        path=("engine", "speculative", "draft"),
-        says="weights prefix",
-    ),
-    Case(
-        check="WS088",
-        label="no prefix on the hub",
-        bad=[
-            VLLM,
-            {
-                "model": {"weights": {"s3": None, "hub": {"revision": "main"}}},
-                "engine": {"speculative": {"method": "eagle3", "draft": "drafts/eagle3/"}},
-            },
-        ],
-        good=[
-            VLLM,
-            {
-                "model": {"weights": {"s3": None, "hub": {"revision": "main"}}},
-                "engine": {"speculative": {"method": "eagle3", "draft": "acme/eagle3"}},
-            },
-        ],
-        path=("engine", "speculative", "draft"),
-        says="no prefix",
-    ),
-    Case(
-        check="WS088",
-        label="neither folder nor id",
-        bad=[VLLM, {"engine": {"speculative": {"method": "eagle", "draft": "draft"}}}],
-        good=[VLLM, {"engine": {"speculative": {"method": "eagle", "draft": "draft/"}}}],
-        path=("engine", "speculative", "draft"),
-        says="owner/name",
-    ),
-    Case(
-        check="WS089",
-        bad=[SGLANG, {"engine": {"speculative": {"method": "ngram"}}}],
-        good=[VLLM, {"engine": {"speculative": {"method": "ngram"}}}],
-        path=("engine", "speculative"),
+        check="WS090",
+        bad=[SGLANG, component(adapters=ADAPTERS)],
+        good=[VLLM, component(adapters=ADAPTERS)],
+        path=("components", 0, "adapters"),
         says="sglang",
     ),
     Case(
         check="WS090",
+        label="an image of ours serves them",
         bad=[SGLANG, component(adapters=ADAPTERS)],
-        good=[VLLM, component(adapters=ADAPTERS)],
+        good=[SGLANG, component(adapters=ADAPTERS), BUILT],
         path=("components", 0, "adapters"),
         says="sglang",
     ),
@@ -337,5 +314,29 @@ CASES = (
         good=[VLLM, options(max_num_batched_tokens=2048)],
         path=("engine", "options", "max_num_batched_tokens"),
         says="without chunked prefill",
+    ),
+    Case(
+        check="WS127",
+        bad=[VLLM, options(tool_call_parser="herms")],
+        good=[VLLM, options(tool_call_parser="hermes")],
+        path=("engine", "options", "tool_call_parser"),
+        says="did you mean hermes",
+    ),
+    Case(
+        check="WS127",
+        label="a plugin brings its own",
+        bad=[options(reasoning_parser="acme")],
+        good=[VLLM, options(reasoning_parser="acme", reasoning_parser_plugin="/opt/ml/model/acme.py")],
+        path=("engine", "options", "reasoning_parser"),
+        says="acme",
+    ),
+    Case(
+        check="WS127",
+        label="tool choice without a parser",
+        bad=[VLLM, options(enable_auto_tool_choice=True)],
+        good=[VLLM, options(enable_auto_tool_choice=True, tool_call_parser="hermes")],
+        path=("engine", "options", "enable_auto_tool_choice"),
+        says="needs tool_call_parser",
+        severity="error",
     ),
 )

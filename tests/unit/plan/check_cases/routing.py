@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.plan.check_cases.case import ADAPTERS, PREFIX, SESSIONS, TWO, Case, component, options, routing
+from tests.unit.plan.check_cases.case import ADAPTERS, BUILT, PREFIX, SESSIONS, TWO, Case, component, options, routing
 from tests.unit.plan.specs import SGLANG, VLLM
 
 CASES = (
@@ -100,6 +100,30 @@ CASES = (
         good=[TWO, SESSIONS, VLLM],
         path=("endpoint", "sessions"),
         says="sglang",
+    ),
+    Case(
+        check="WS061",
+        label="an image of ours has them",
+        bad=[TWO, SESSIONS, SGLANG],
+        good=[TWO, SESSIONS, SGLANG, BUILT],
+        path=("endpoint", "sessions"),
+        says="stock",
+    ),
+    Case(
+        check="WS067",
+        bad=[TWO, SGLANG, BUILT, {"endpoint": {"sessions": {"sliding": True}}}],
+        good=[TWO, SGLANG, BUILT, {"endpoint": {"sessions": {"sliding": False}}}],
+        path=("endpoint", "sessions", "sliding"),
+        says="SageMaker",
+    ),
+    Case(
+        check="WS067",
+        label="another server",
+        bad=[TWO, VLLM, {"endpoint": {"sessions": {"sliding": True}}}],
+        good=[TWO, VLLM, SESSIONS],
+        path=("endpoint", "sessions", "sliding"),
+        says="vllm fixes",
+        severity="error",
     ),
     Case(
         check="WS062",

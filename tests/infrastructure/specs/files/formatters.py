@@ -1,0 +1,6 @@
+from warmstack_formatters import output_formatter
+
+
+@output_formatter
+def to_client(response: dict) -> dict:
+    return response

@@ -1,0 +1,85 @@
+"""Cases of the checks of images of ours."""
+
+from __future__ import annotations
+
+from tests.unit.plan.check_cases.case import BUILT, HERE, Case, Change
+from tests.unit.plan.specs import FILES, SGLANG, VLLM
+
+DOCKER: Change = {"image": {"build": "docker"}}
+PUBLIC: Change = {"image": {"base": "public.ecr.aws/deep-learning-containers/vllm:0.30.0"}}
+TEMPLATE: Change = {"model": {"chat_template": "chat.jinja"}, FILES: {"chat.jinja": "{{ messages }}"}}
+CODE = "from warmstack_formatters import input_formatter"
+FORMATTERS: Change = {"model": {"formatters": "formatters.py"}, FILES: {"formatters.py": CODE}}
+HUB: Change = {"model": {"weights": {"s3": None, "hub": {"revision": "main"}}}}
+
+CASES = (
+    Case(
+        check="WS110",
+        bad=[VLLM, TEMPLATE, DOCKER],
+        good=[VLLM, TEMPLATE, DOCKER, HERE],
+        path=("image", "build"),
+        says="before anyone knows the Region",
+    ),
+    Case(
+        check="WS110",
+        label="a public base is everywhere",
+        bad=[VLLM, TEMPLATE, DOCKER],
+        good=[VLLM, TEMPLATE, DOCKER, PUBLIC],
+        path=("image", "build"),
+        says="vllm",
+    ),
+    Case(
+        check="WS110",
+        label="CodeBuild knows the Region",
+        bad=[VLLM, TEMPLATE, DOCKER],
+        good=[VLLM, TEMPLATE, BUILT],
+        path=("image", "build"),
+        says="docker",
+    ),
+    Case(
+        check="WS111",
+        bad=[VLLM, PUBLIC],
+        good=[VLLM, PUBLIC, TEMPLATE, DOCKER],
+        path=("image", "base"),
+        says="public.ecr.aws",
+    ),
+    Case(
+        check="WS112",
+        bad=[TEMPLATE],
+        good=[TEMPLATE, BUILT],
+        path=("model", "chat_template"),
+        says="chat_template",
+    ),
+    Case(
+        check="WS112",
+        label="formatters",
+        bad=[FORMATTERS],
+        good=[FORMATTERS, BUILT],
+        path=("model", "formatters"),
+        says="image.build is none",
+    ),
+    Case(check="WS113", bad=[VLLM, BUILT], good=[VLLM, BUILT, TEMPLATE], path=("image", "build"), says="nothing"),
+    Case(
+        check="WS113",
+        label="sglang gets its session server",
+        bad=[VLLM, BUILT],
+        good=[SGLANG, BUILT],
+        path=("image", "build"),
+        says="stock image",
+    ),
+    Case(
+        check="WS114",
+        bad=[FORMATTERS, BUILT, HUB],
+        good=[FORMATTERS, BUILT],
+        path=("model", "formatters"),
+        says="beside the weights",
+    ),
+    Case(
+        check="WS082",
+        label="two chat templates",
+        bad=[VLLM, TEMPLATE, BUILT, {"engine": {"options": {"chat_template": "/opt/ml/model/chat.jinja"}}}],
+        good=[VLLM, BUILT, {"engine": {"options": {"chat_template": "/opt/ml/model/chat.jinja"}}}],
+        path=("engine", "options", "chat_template"),
+        says="repeats model.chat_template",
+    ),
+)
