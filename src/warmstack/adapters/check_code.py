@@ -12,6 +12,7 @@ from warmstack.adapters.problems import Problem, error, note, warning
 from warmstack.adapters.target import Target
 
 _PACK = "pack the adapter with --code formatters.py"
+_READS_CODE, _SENDS_FORMATTED = 18, 20
 _DECORATORS = ("input_formatter", "output_formatter")
 
 
@@ -26,6 +27,8 @@ def check_code(contents: Contents, target: Target | None) -> Iterator[Problem]:
     for name, tree in trees.items():
         if isinstance(tree, str):
             yield error("code", name, tree, "it must be Python", "mend it, and pack the adapter again")
+    if target is not None and target.lmi_release is not None and BRIDGE in files:
+        yield from _release(target.lmi_release)
     formatters = trees.get(FORMATTERS)
     if isinstance(formatters, ast.Module):
         yield from _formatters(formatters)
@@ -41,6 +44,17 @@ def check_code(contents: Contents, target: Target | None) -> Iterator[Problem]:
     if RUNTIME in texts and texts[RUNTIME] != formatter_file(RUNTIME).read_bytes():
         value, rule = "it is of another version of Warmstack", "the two versions may differ in what they accept"
         yield note("code", RUNTIME, value, rule, _PACK)
+
+
+def _release(release: int) -> Iterator[Problem]:
+    # DJL Serving's branches 0.34.0-dlc to 0.36.0-lmi27-dlc, lmi_vllm/vllm_async_service.py, read 2026-11-30.
+    fix = "name a newer engine.version in the spec"
+    if release < _READS_CODE:
+        rule = f"LMI reads an adapter's code from release {_READS_CODE} on"
+        yield error("code", BRIDGE, f"the spec names LMI {release}", rule, fix)
+    elif release < _SENDS_FORMATTED:
+        rule = f"LMI sends what an output formatter returns from release {_SENDS_FORMATTED} on"
+        yield warning("code", BRIDGE, f"the spec names LMI {release}", rule, fix)
 
 
 def _tree(text: bytes) -> ast.Module | str:

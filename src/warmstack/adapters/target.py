@@ -17,6 +17,7 @@ class Target:
         component: the component's name in the spec, or None.
         server: lmi, vllm or sglang.
         server_version: the image's version.
+        lmi_release: the number after ``lmi`` in the image's tag, or None with another server.
         lora_enabled: whether the plan's engine settings turn adapters on.
         max_lora_rank: the largest rank that the engine has room for, or None where the plan does not set it.
         model_id: the base model.
@@ -26,6 +27,7 @@ class Target:
     component: str | None
     server: str
     server_version: str
+    lmi_release: int | None
     lora_enabled: bool
     max_lora_rank: int | None
     model_id: str
@@ -63,6 +65,7 @@ def _target(served: ServedModel) -> Target:
         component=served.component,
         server=served.server,
         server_version=served.server_image.version,
+        lmi_release=served.server_image.lmi_release,
         lora_enabled=bool(served.adapters) or served.engine_settings.get("enable_lora") is True,
         max_lora_rank=rank if isinstance(rank, int) else None,
         model_id=served.model_id,

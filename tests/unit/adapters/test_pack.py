@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import hashlib
 import io
@@ -14,7 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.adapters.makers import CONFIG, adapter
-from warmstack.adapters import AdapterError, adapter_name, archive_name, check_adapter, pack, read_archive, select
+from warmstack.adapters import (
+    AdapterError,
+    Target,
+    adapter_name,
+    archive_name,
+    check_adapter,
+    pack,
+    read_archive,
+    select,
+)
 from warmstack.adapters.bundled import formatter_file
 from warmstack.adapters.stored_gzip import StoredGzip
 
@@ -193,6 +203,16 @@ def test_code_that_lmi_does_not_find(tmp_path: Path) -> None:
     assert found("formatters.py", "model.py", "warmstack_formatters.py") == [
         "note it is of another version of Warmstack"
     ]
+
+
+@pytest.mark.parametrize(("release", "expected"), [(17, ["error"]), (18, ["warning"]), (19, ["warning"]), (20, [])])
+def test_code_needs_a_release_of_lmi_that_reads_it(
+    tmp_path: Path, target: Target, release: int, expected: list[str]
+) -> None:
+    contents = select(adapter(tmp_path / "legal"), code(tmp_path)).contents
+    old = dataclasses.replace(target, lmi_release=release)
+    assert [one.severity for one in check_adapter(contents, old)] == expected
+    assert check_adapter(contents, dataclasses.replace(target, server="vllm", lmi_release=None)) == ()
 
 
 @pytest.mark.parametrize(
