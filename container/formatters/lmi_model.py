@@ -121,15 +121,15 @@ def _format_chunk(event: str) -> str:
         return data or _Nothing()
     if not runtime.is_result(chunk):
         return data
-    stream = str(chunk.get("id", ""))
-    if stream in _broken:
+    stream = chunk.get("id")
+    if isinstance(stream, str) and stream in _broken:
         return _Nothing()
     try:
         formatted = formatters.chunk(chunk)
     except runtime.FormatterError as error:
         logging.getLogger("warmstack").error("%s", error)
-        if stream:
-            _broken[stream] = None
+        if isinstance(stream, str):
+            _broken[stream] = None  # what follows would fail, too, and the client has been told
         while len(_broken) > _REMEMBERED:
             _broken.popitem(last=False)
         return str(runtime.to_text(runtime.error_body(error)))

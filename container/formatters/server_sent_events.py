@@ -10,7 +10,7 @@ _END = re.compile(rb"\r?\n\r?\n|\r\r")
 _LONGEST_END = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """One event.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,6 +18,8 @@ app = typer.Typer(
 )
 catalog_app = typer.Typer(help="List the facts that plans are made from.", no_args_is_help=True)
 app.add_typer(catalog_app, name="catalog")
+adapter_app = typer.Typer(help="Check LoRA adapters, and pack them for SageMaker.", no_args_is_help=True)
+app.add_typer(adapter_app, name="adapter")
 
 
 class Form(enum.StrEnum):
@@ -39,6 +41,8 @@ class ServerName(enum.StrEnum):
 Specs = Annotated[list[Path], typer.Argument(metavar="SPEC...", help="Spec files.", show_default=False)]
 Strict = Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON for scripts.")]
+# The default of an option that may be left out: the reference page wants plain types in annotations.
+_ABSENT: Any = None
 
 
 def _version(wanted: bool) -> None:
@@ -169,3 +173,34 @@ def catalog_flags(
     from warmstack.cli.catalog import list_flags
 
     list_flags(server.value, as_json=json)
+
+
+@adapter_app.command("pack")
+def adapter_pack(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of save_pretrained.", show_default=False)],
+    *,
+    code: Annotated[Path, typer.Option("--code", help="A file of formatters to pack with it.")] = _ABSENT,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The archive, or the folder for it.")] = Path(),
+    upload: Annotated[str, typer.Option("--upload", help="Store it in S3: s3://bucket/prefix/.")] = _ABSENT,
+    name: Annotated[str, typer.Option("--name", help="The adapter's name, if not the folder's.")] = _ABSENT,
+    json: AsJson = False,
+) -> None:
+    """Pack an adapter for SageMaker: equal files become equal bytes, named by their digest."""
+    from warmstack.cli.adapter import PackOrder, pack_folder
+
+    order = PackOrder(folder=folder, code=code, output=output, upload=upload, name=name)
+    raise typer.Exit(pack_folder(order, as_json=json))
+
+
+@adapter_app.command("check")
+def adapter_check(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder or a .tar.gz.", show_default=False)],
+    spec: Annotated[Path, typer.Option("--spec", help="The spec it is to run under.")] = _ABSENT,
+    component: Annotated[str, typer.Option("--component", help="The component in the spec.")] = _ABSENT,
+    json: AsJson = False,
+    strict: Strict = False,
+) -> None:
+    """Check a LoRA adapter against what the server can load; nothing in it is run."""
+    from warmstack.cli.adapter import check
+
+    raise typer.Exit(check(path, spec, component, as_json=json, strict=strict))

@@ -148,10 +148,11 @@ def test_an_output_formatter_that_fails_is_named(write: Write) -> None:
         *[event({"id": "s", "boom": 1})] * 3,
         event({"id": "s", "a": 2}),
         event({"boom": 1}),
+        event({"without": "an id"}),
         DONE,
     ]
     lines = lmi.answer(ASKED, lambda _: events, "legal")[1].splitlines()
-    assert [json.loads(one).get("error") for one in lines if one] == [None, error, error]
+    assert [json.loads(one).get("error") for one in lines if one] == [None, error, error, None]
 
 
 def test_many_broken_streams_are_forgotten(write: Write) -> None:
