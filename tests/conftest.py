@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,6 +30,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def root() -> Path:
     """The repository."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def engine_python() -> Path:
+    """The Python of the environment that `make test-engine` installs: vLLM for the CPU, LMCache, SGLang's parser."""
+    python = ROOT / ".venv-engine" / "bin" / "python"
+    assert python.exists(), "there is no engine environment; run `make test-engine`"
+    return python
+
+
+@pytest.fixture(scope="session")
+def tiny_model(engine_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small random model that vLLM serves on a CPU."""
+    folder = tmp_path_factory.mktemp("tiny-model")
+    program = ROOT / "tests" / "engine" / "tiny_model.py"
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+    done = subprocess.run(
+        [engine_python, program, folder], env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return folder
 
 
 @pytest.fixture

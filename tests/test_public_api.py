@@ -7,7 +7,7 @@ import types
 
 import pytest
 
-PACKAGES = ("warmstack.catalog", "warmstack.plan", "warmstack.spec")
+PACKAGES = ("warmstack.adapters", "warmstack.catalog", "warmstack.plan", "warmstack.render", "warmstack.spec")
 
 
 @pytest.mark.parametrize("name", PACKAGES)

@@ -6,6 +6,8 @@
     ├── SpecError      the text of a spec file (every problem at once, with file, line and column)
     ├── CatalogError   a name that the catalog does not hold, or facts it does not have
     ├── PlanError      a valid spec that no plan can serve (the error findings)
+    ├── RenderError    a file of an image that cannot be rendered or written
+    ├── AdapterError   an adapter that cannot be read, packed or stored
     └── OutputError    a file or folder that could not be written
 
 The command line maps each to exit code 1 and one readable message; a traceback is a defect.

@@ -174,11 +174,14 @@ def known(words: list[str]) -> bool:
     return program in PROGRAMS and rest[0] in PROGRAMS[program]
 
 
+GROUPS = (["catalog"], ["adapter"])
+
+
 def is_command(text: str) -> bool:
     """Tell whether a text starts with a command of the program, and names options that the command has."""
     words = text.split()
-    name = " ".join(words[:3]) if words[1:2] == ["catalog"] and len(words) > 2 else " ".join(words[:2])
-    if name not in COMMANDS and not (name == "warmstack catalog" or words[1:] in (["--help"], ["--version"])):
+    name = " ".join(words[:3]) if words[1:2] in GROUPS and len(words) > 2 else " ".join(words[:2])
+    if name not in COMMANDS and not (words[1:] in GROUPS or words[1:] in (["--help"], ["--version"])):
         return False
     section = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8").split(f"\n## `{name}`\n", 1)
     options = {word for word in words if word.startswith("--")} - {"--help"}

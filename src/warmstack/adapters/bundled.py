@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import warmstack
 from warmstack.adapters.problems import AdapterError
+from warmstack.authored import authored_folder
 
 
 def formatter_file(name: str) -> Path:
@@ -14,10 +14,7 @@ def formatter_file(name: str) -> Path:
     Raises:
         AdapterError: this installation does not have it.
     """
-    package = Path(warmstack.__file__).parent
-    # An installed package carries the folder as data; a checkout has it beside src.
-    for folder in (package / "_data" / "container", package.parents[1] / "container"):
-        path = folder / "formatters" / name
-        if path.is_file():
-            return path
+    path = authored_folder("container") / "formatters" / name
+    if path.is_file():
+        return path
     raise AdapterError(f"{name} is not in this installation of Warmstack; install it again")

@@ -10,9 +10,9 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from warmstack.authored import authored_folder
 from warmstack.plan import FORMATTERS_FILE, INSIDE, LMCACHE_FILE, TEMPLATE_FILE, CarriedFiles, ImageBuild, Plan
 from warmstack.render.parts import parts_of
-from warmstack.render.sources import source_folder
 from warmstack.render.templates import RenderError, render_template
 
 # Of the authored folders an image takes the sources and the pinned requirements.
@@ -93,7 +93,7 @@ def _text(text: str) -> ContextFile:
 
 def _authored(name: str) -> Iterator[tuple[str, ContextFile]]:
     """Yield the files of a folder of ``container/`` that an image takes: no bytecode, nothing for development."""
-    folder = source_folder("container") / name
+    folder = authored_folder("container") / name
     if not folder.is_dir():
         raise RenderError(f"{folder} is missing: this installation of Warmstack is not whole; install it again")
     for path in sorted(folder.rglob("*")):

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from warmstack.authored import authored_folder
 from warmstack.errors import WarmstackError
-from warmstack.render.sources import source_folder
 
 # An image reference as registries know them: host/path:tag or host/path@digest.
 _REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9./:@_-]*")
@@ -38,7 +38,7 @@ def render_template(name: str, values: Mapping[str, object]) -> str:
 def _environment() -> Environment:
     # autoescape is for HTML; each of our languages has a filter of its own below.
     environment = Environment(
-        loader=FileSystemLoader(source_folder("templates"), encoding="utf-8"),
+        loader=FileSystemLoader(authored_folder("templates"), encoding="utf-8"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

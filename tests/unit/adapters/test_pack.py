@@ -255,7 +255,7 @@ def test_the_static_files_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     data = package / "_data" / "container" / "formatters"
     data.mkdir(parents=True)
     (data / "lmi_model.py").write_text("x", encoding="utf-8")
-    monkeypatch.setattr("warmstack.__file__", str(package / "__init__.py"))
+    monkeypatch.setattr("warmstack.authored._PACKAGE", package)
     assert formatter_file("lmi_model.py") == data / "lmi_model.py"
     with pytest.raises(AdapterError, match="not in this installation"):
         formatter_file("none.py")

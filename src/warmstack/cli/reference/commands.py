@@ -14,8 +14,9 @@ from warmstack.cli.app import app
 from warmstack.cli.reference.markdown import code, page, table
 
 _INTRODUCTION = """\
-Every command answers `--help` with what this page says, and none of them calls AWS. Messages and results go to standard
-output, complaints about the command itself to standard error.
+Every command answers `--help` with what this page says, and none of them calls AWS but
+`warmstack adapter pack --upload`. Messages and results go to standard output, complaints about the command itself to
+standard error.
 
 | exit code | meaning |
 |---|---|
