@@ -86,6 +86,15 @@ def test_registering_the_same_again_changes_nothing(stack: Stack, make: MakeAdap
     assert (other.status, other.error["code"]) == (409, "adapter_exists")
 
 
+def test_concurrent_registrations_of_one_name_agree(stack: Stack, make: MakeAdapter) -> None:
+    folder, other = make("legal"), make("other")
+    with ThreadPoolExecutor(8) as pool:
+        bodies = [{"name": "legal", "src": str(one)} for one in (folder, folder, folder, other)]
+        statuses = sorted(pool.map(lambda body: stack.post(body, "/adapters").status, bodies))
+    assert statuses in ([200, 200, 200, 409], [200, 409, 409, 409])
+    assert len(stack.get("/adapters").json["adapters"]) == 1
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -140,6 +149,15 @@ def test_an_unknown_adapter_of_the_header_is_404(stack: Stack) -> None:
     answer = stack.post({"messages": MESSAGES, "model": "base"}, adapter="ghost")
     assert answer.status == 404
     assert stack.post({"messages": MESSAGES}, adapter="../ghost").status == 400
+
+
+def test_a_key_that_comes_twice_means_what_it_means_to_the_engine(stack: Stack) -> None:
+    for raw, status in (
+        ('{"prompt": "x", "lora_path": null, "lora_path": "ghost"}', 404),
+        ('{"prompt": "x", "lora_path": "ghost", "lora_path": null}', 200),
+        ('{"prompt": "x", "lora_p\\u0061th": "ghost"}', 404),
+    ):
+        assert stack.request("POST", "/invocations", raw).status == status
 
 
 @pytest.mark.parametrize("model", ["Qwen/Qwen2.5-7B", "/opt/ml/model", "default", ""])
