@@ -59,6 +59,7 @@ diff: ## Compare the templates with those of a revision (BASE=origin/main, ALLOW
 bench: ## Measure how long people wait, as ratios in one run (benchmarks/README.md)
 	@$(SETUP) dev
 	@$(BIN)/python benchmarks/speed.py
+	@$(BIN)/python benchmarks/session_server.py
 
 docs: ## Regenerate the files that are generated from the code
 	@$(SETUP) dev

@@ -38,8 +38,6 @@ def main() -> int:
         return _refuse(error.problems)
     except RequestError as error:
         return _refuse([f"WARMSTACK_FORMATTERS is {str(settings.formatters)!r}; {error.message}"])
-    except OSError as error:
-        return _refuse([f"WARMSTACK_PORT is {settings.port}; it cannot be listened on: {error.strerror}"])
 
 
 def _refuse(problems: list[str] | tuple[str, ...]) -> int:

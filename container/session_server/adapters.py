@@ -114,15 +114,14 @@ class AdapterRegistry:
             RequestError: The name stands for another adapter, or its formatters or weights cannot be loaded; it is not
                 registered then.
         """
-        present = self._adapters.get(name)
-        if present and (present.source, present.pin) != (source, pin):
-            raise RequestError(
-                f"adapter {name} is registered already, with src {present.source} and pin {str(present.pin).lower()}; "
-                f"DELETE /adapters/{name} first",
-                status=HTTPStatus.CONFLICT,
-                code="adapter_exists",
-            )
-        adapter = present or Adapter(name=name, source=source, pin=pin, formatters=self._load_formatters(source, name))
+        present = self._same(name, source, pin=pin)
+        if present is None:
+            # In a thread: users' code may import for seconds, in which /ping and every stream would wait.
+            formatters = await asyncio.to_thread(self._load_formatters, source, name)
+            present = self._same(name, source, pin=pin)  # another request may have been faster
+            adapter = present or Adapter(name=name, source=source, pin=pin, formatters=formatters)
+        else:
+            adapter = present
         self._adapters[name] = adapter
         self._retired.discard(name)
         if preload:
@@ -133,6 +132,18 @@ class AdapterRegistry:
                     del self._adapters[name]
                 raise
         return present is None
+
+    def _same(self, name: str, source: Path, *, pin: bool) -> Adapter | None:
+        """Return what is registered under a name, if it is the same; refuse another."""
+        present = self._adapters.get(name)
+        if present and (present.source, present.pin) != (source, pin):
+            raise RequestError(
+                f"adapter {name} is registered already, with src {present.source} and pin {str(present.pin).lower()}; "
+                f"DELETE /adapters/{name} first",
+                status=HTTPStatus.CONFLICT,
+                code="adapter_exists",
+            )
+        return present
 
     async def unregister(self, name: str) -> asyncio.Task[None]:
         """Remove an adapter: new requests for it are refused at once; the engine lets those that run finish.

@@ -145,7 +145,7 @@ def _add_adapters(app: FastAPI, services: Services) -> None:
     async def register(request: Request) -> Response:
         wanted = await _adapter_request(request, services.settings.max_body_bytes)
         name = check_adapter_name(_text(wanted, "name"), "name")
-        folder = adapter_folder(_text(wanted, "src"), roots)
+        folder = await asyncio.to_thread(adapter_folder, _text(wanted, "src"), roots)
         preload, pin = _flag(wanted, "preload"), _flag(wanted, "pin")
         await registry.register(name, folder, preload=preload, pin=pin)
         return _response(json_reply({"status": f"Adapter {name} registered"}))

@@ -18,6 +18,7 @@ import uvicorn
 from session_server.app import Services, make_app, make_services
 from session_server.engine_client import EngineClient
 from session_server.engine_process import EngineCommand, EngineProcess, exit_description, exit_status, run_cuda_compat
+from session_server.errors import SettingsError
 from session_server.health import EngineHealth, LivenessProbe, Prober
 from session_server.settings import Settings
 
@@ -55,13 +56,13 @@ async def supervise(
 
     Raises:
         RequestError: The base's formatters cannot be loaded.
-        OSError: The port is taken.
+        SettingsError: The port is taken.
     """
     health = EngineHealth(stall_seconds=settings.stall_seconds)
     url = f"http://127.0.0.1:{settings.engine_port}"
     async with EngineClient(url, progress=health.note_progress) as client:
         services = make_services(settings, client, health)
-        with socket.create_server((settings.host, settings.port), backlog=BACKLOG) as listener:
+        with _listen(settings.host, settings.port) as listener:
             _log.info("listening on %s:%d", *listener.getsockname()[:2])
             return await _run(services, command, listener, liveness)
 
@@ -106,6 +107,13 @@ async def _run(services: Services, command: EngineCommand, listener: socket.sock
         await living
     _log.log(logging.ERROR if status else logging.INFO, last_words)
     return status
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port), backlog=BACKLOG)
+    except OSError as error:
+        raise SettingsError([f"WARMSTACK_PORT is {port}; it cannot be listened on: {error.strerror}"]) from error
 
 
 class _Stop:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -147,14 +147,16 @@ class Engine:
     def _adapter_name(self, body: dict[str, Any]) -> str | None:
         """SGLang's order: an adapter in `model` after a colon, then `lora_path`."""
         model = body.get("model") or ""
+        adapter = ""
         if ":" in model and model != self._served:
-            if model.startswith(f"{self._served}:"):
-                return str(model[len(self._served) + 1 :]).strip() or None
-            return str(model.split(":", 1)[1]).strip() or None
+            served = model.startswith(f"{self._served}:")
+            adapter = (model[len(self._served) + 1 :] if served else model.split(":", 1)[1]).strip()
+        if adapter:
+            return str(adapter)
         lora_path = body.get("lora_path")
         return next((one for one in lora_path if one), None) if isinstance(lora_path, list) else lora_path
 
-    async def _tokens(self, request: Request, count: int, lora: Lora | None) -> AsyncIterator[str]:
+    async def _tokens(self, request: Request, count: int, lora: Lora | None) -> AsyncGenerator[str]:
         """Make the tokens; count the request as aborted when its client goes away first."""
         self.counters.running += 1
         finished = False
@@ -175,17 +177,13 @@ class Engine:
 
     async def _pause(self, request: Request) -> None:
         """Wait for one token's time, or as long as the stand-in hangs."""
-        waited = 0.0
-        while self.options.hang or waited == 0.0:
-            step = 0.02 if self.options.hang else self.options.token_seconds
-            with suppress(TimeoutError):
-                if step:
-                    await asyncio.wait_for(request.gone.wait(), step)
-            waited += max(step, 0.001)
-            if request.gone.is_set():
-                raise BrokenConnectionError
+        await asyncio.sleep(self.options.token_seconds)
+        while self.options.hang and not request.gone.is_set():
+            await asyncio.sleep(0.02)
+        if request.gone.is_set():
+            raise BrokenConnectionError
 
-    async def _start(self, request: Request, body: dict[str, Any]) -> AsyncIterator[str]:
+    async def _start(self, request: Request, body: dict[str, Any]) -> AsyncGenerator[str]:
         name = self._adapter_name(body)
         lora = await self.loras.acquire(name) if name else None
         wanted = body.get("max_tokens") or body.get("max_completion_tokens") or self.options.tokens
@@ -218,13 +216,14 @@ class Engine:
         return Response.of(head | {"choices": choices, "usage": _usage(len(texts))})
 
     async def _stream(
-        self, head: dict[str, Any], tokens: AsyncIterator[str], body: dict[str, Any]
-    ) -> AsyncIterator[bytes]:
+        self, head: dict[str, Any], tokens: AsyncGenerator[str], body: dict[str, Any]
+    ) -> AsyncGenerator[bytes]:
         kind, count = str(head["object"]), 0
         chunk_head = head | {"object": kind + (".chunk" if kind == "chat.completion" else "")}
-        async for text in tokens:
-            count += 1
-            yield event(chunk_head | {"choices": [{"index": 0} | _choice(kind, text, finish=None, streaming=True)]})
+        async with aclosing(tokens):
+            async for text in tokens:
+                count += 1
+                yield event(chunk_head | {"choices": [{"index": 0} | _choice(kind, text, finish=None, streaming=True)]})
         yield event(chunk_head | {"choices": [{"index": 0} | _choice(kind, "", finish="length", streaming=True)]})
         if (body.get("stream_options") or {}).get("include_usage"):
             yield event(chunk_head | {"choices": [], "usage": _usage(count)})
@@ -243,7 +242,7 @@ class Engine:
         texts = [text async for text in tokens]
         return Response.of({"text": "".join(texts), "meta_info": {"completion_tokens": len(texts)}})
 
-    async def _generate_stream(self, tokens: AsyncIterator[str]) -> AsyncIterator[bytes]:
+    async def _generate_stream(self, tokens: AsyncGenerator[str]) -> AsyncGenerator[bytes]:
         texts: list[str] = []
         async for text in tokens:
             texts.append(text)

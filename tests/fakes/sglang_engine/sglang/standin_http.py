@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
@@ -30,7 +31,7 @@ class Response:
     status: int = 200
     content_type: str = "application/json"
     body: bytes = b""
-    chunks: AsyncIterator[bytes] | None = None
+    chunks: AsyncGenerator[bytes] | None = None
 
     @classmethod
     def of(cls, value: object, status: int = 200) -> Response:
@@ -59,6 +60,9 @@ async def serve_connection(reader: asyncio.StreamReader, writer: asyncio.StreamW
                 break
     except (BrokenConnectionError, ConnectionError, asyncio.IncompleteReadError, TimeoutError):
         writer.transport.abort()
+    except asyncio.CancelledError:
+        # The process ends. asyncio.start_server would log a traceback for a connection that was cancelled.
+        writer.transport.abort()
     finally:
         writer.close()
 
@@ -81,7 +85,7 @@ async def read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
 async def watch(reader: asyncio.StreamReader, gone: asyncio.Event) -> None:
     """Set `gone` when the client closes the connection. (Its clients send no request before they have the answer.)"""
     while not reader.at_eof():
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.05)
     gone.set()
 
 
@@ -95,8 +99,9 @@ async def send(writer: asyncio.StreamWriter, response: Response) -> None:
         return
     writer.write(f"{head}transfer-encoding: chunked\r\n\r\n".encode())
     await writer.drain()
-    async for chunk in response.chunks:
-        writer.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
-        await writer.drain()
+    async with aclosing(response.chunks) as chunks:
+        async for chunk in chunks:
+            writer.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+            await writer.drain()
     writer.write(b"0\r\n\r\n")
     await writer.drain()
