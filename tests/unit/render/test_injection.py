@@ -59,7 +59,8 @@ def test_a_property_is_one_line_of_ascii(value: str) -> None:
     assert written.isascii()
     assert written.isprintable()
     # As java.util.Properties reads it.
-    assert json.loads('"' + written.replace('"', '\\"').replace("\\ ", " ") + '"') == value
+    read = written[1:] if written.startswith("\\ ") else written
+    assert json.loads('"' + read.replace('"', '\\"') + '"') == value
 
 
 @settings(max_examples=60, deadline=None)

@@ -40,4 +40,18 @@ CHECKS = table(
         "Put the weights into S3 and name them with model.weights.s3, or use the vllm server.",
         "DJL Serving service_loader: model.py of the model's folder",
     ),
+    (
+        "WS115",
+        "error",
+        "On LMI an output formatter of the base model breaks sessions.",
+        "Move the output formatter into the adapters, remove endpoint.sessions, or use the vllm server.",
+        "DJL Serving vllm_async_service: session replies pass through the output formatter, without their headers",
+    ),
+    (
+        "WS116",
+        "error",
+        "The LMI release does not take an output formatter's answer as it is.",
+        "Use LMI 20 or newer, or an input formatter only.",
+        "DJL Serving vllm_async_service, release branches lmi18 to lmi27: lmi20 is the first that does not",
+    ),
 )

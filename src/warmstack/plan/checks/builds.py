@@ -9,6 +9,9 @@ from warmstack.plan.findings import finding
 from warmstack.plan.model import Finding, Plan
 from warmstack.spec import PUBLIC_REGISTRY, DeploymentSpec
 
+# DJL Serving, release branches: an output formatter's answer is final since this release.
+FIRST_LMI_WITH_OUTPUT_FORMATTERS = 20
+
 
 def check_place(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS110 and WS111."""
@@ -41,6 +44,27 @@ def check_carried(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             yield finding("WS082", message, (*served.path, "engine", "options", "chat_template"))
 
 
+def check_formatters_on_lmi(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
+    """WS115 and WS116: what LMI does with the output formatter of a base model."""
+    for served in plan.models:
+        code = served.carried.formatters
+        if served.server != "lmi" or code is None or "output_formatter" not in code:
+            continue
+        path = (*served.path, "model", "formatters")
+        if spec.endpoint.sessions is not None:
+            message = (
+                "LMI gives an output formatter the replies to sessions too, and loses their header: none would open"
+            )
+            yield finding("WS115", message, path)
+        release = served.server_image.lmi_release
+        if release is not None and release < FIRST_LMI_WITH_OUTPUT_FORMATTERS:
+            message = (
+                f"{served.server_image.version} formats an output again after the output formatter; "
+                f"LMI {FIRST_LMI_WITH_OUTPUT_FORMATTERS} is the first that does not"
+            )
+            yield finding("WS116", message, path)
+
+
 def check_needless(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS113."""
     del spec
@@ -51,4 +75,4 @@ def check_needless(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             yield finding("WS113", message, ("image", "build"))
 
 
-CHECKS = (check_place, check_carried, check_needless)
+CHECKS = (check_place, check_carried, check_formatters_on_lmi, check_needless)

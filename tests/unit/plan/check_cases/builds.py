@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.plan.check_cases.case import BUILT, HERE, Case, Change
+from tests.unit.plan.check_cases.case import BUILT, HERE, SESSIONS, TWO, Case, Change
 from tests.unit.plan.specs import FILES, SGLANG, VLLM
 
 DOCKER: Change = {"image": {"build": "docker"}}
@@ -10,6 +10,7 @@ PUBLIC: Change = {"image": {"base": "public.ecr.aws/deep-learning-containers/vll
 TEMPLATE: Change = {"model": {"chat_template": "chat.jinja"}, FILES: {"chat.jinja": "{{ messages }}"}}
 CODE = "from warmstack_formatters import input_formatter"
 FORMATTERS: Change = {"model": {"formatters": "formatters.py"}, FILES: {"formatters.py": CODE}}
+OUTPUT: Change = {**FORMATTERS, FILES: {"formatters.py": "from warmstack_formatters import output_formatter"}}
 HUB: Change = {"model": {"weights": {"s3": None, "hub": {"revision": "main"}}}}
 
 CASES = (
@@ -81,5 +82,19 @@ CASES = (
         good=[VLLM, BUILT, {"engine": {"options": {"chat_template": "/opt/ml/model/chat.jinja"}}}],
         path=("engine", "options", "chat_template"),
         says="repeats model.chat_template",
+    ),
+    Case(
+        check="WS115",
+        bad=[OUTPUT, BUILT, TWO, SESSIONS],
+        good=[FORMATTERS, BUILT, TWO, SESSIONS],
+        path=("model", "formatters"),
+        says="none would open",
+    ),
+    Case(
+        check="WS116",
+        bad=[OUTPUT, BUILT, {"engine": {"version": "0.36.0-lmi18.0.0-cu128"}}],
+        good=[OUTPUT, BUILT, {"engine": {"version": "0.36.0-lmi20.0.0-cu128"}}],
+        path=("model", "formatters"),
+        says="LMI 20",
     ),
 )
