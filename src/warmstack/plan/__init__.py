@@ -2,19 +2,16 @@
 
 from warmstack.plan.check_catalog import CHECKS, Check
 from warmstack.plan.document import DOCUMENT_VERSION, plan_document
+from warmstack.plan.image_plan import CarriedFiles, DraftPlan, ImageBuild, ImagePlan
 from warmstack.plan.images import FORMATTERS_FILE, INSIDE, LMCACHE_FILE, TEMPLATE_FILE
 from warmstack.plan.model import (
     AdapterPlan,
-    CarriedFiles,
     CostPlan,
     Derived,
-    DraftPlan,
     EndpointPlan,
     Finding,
     GpuMemoryPlan,
     HostMemoryPlan,
-    ImageBuild,
-    ImagePlan,
     Permission,
     Plan,
     QuotaNeed,

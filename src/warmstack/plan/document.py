@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from warmstack.catalog import ModelShape, ServerImage
-from warmstack.plan.model import CarriedFiles, Plan
+from warmstack.plan.image_plan import CarriedFiles
+from warmstack.plan.model import Plan
 
 DOCUMENT_VERSION = 1
 """Rises when a key changes its meaning or goes; new keys do not raise it."""

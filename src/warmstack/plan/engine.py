@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from warmstack.catalog import ServerImage
+from warmstack.plan.image_plan import CarriedFiles, Setting
 from warmstack.plan.images import FORMATTERS_FILE, INSIDE, LMCACHE_FILE, TEMPLATE_FILE
 from warmstack.plan.lmcache import CONNECTOR, lmcache_environment, tier_of
-from warmstack.plan.model import CarriedFiles, GpuMemoryPlan, HostMemoryPlan, Setting
+from warmstack.plan.model import GpuMemoryPlan, HostMemoryPlan
 from warmstack.plan.options import whole_number
 from warmstack.plan.speculative import MODEL_DIR, sglang_speculative, vllm_speculative
 from warmstack.spec import CacheSpec, EngineSpec, ModelSpec, SessionsSpec

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from warmstack.catalog import FlagTable, ServerImage
-from warmstack.plan.model import Setting
+from warmstack.plan.image_plan import Setting
 
 PREFIXES: Mapping[str, str] = {"lmi": "OPTION_", "vllm": "SM_VLLM_", "sglang": "SM_SGLANG_"}
 

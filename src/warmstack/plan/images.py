@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 
 from warmstack.catalog import image_uri
 from warmstack.errors import CatalogError
+from warmstack.plan.image_plan import CarriedFiles, ImageBuild, ImagePlan, Setting
 from warmstack.plan.lmcache import lmcache_settings
-from warmstack.plan.model import CarriedFiles, HostMemoryPlan, ImageBuild, ImagePlan, ServedModel, Setting
+from warmstack.plan.model import HostMemoryPlan, ServedModel
 from warmstack.plan.request import Request
 from warmstack.spec import PUBLIC_REGISTRY, DeploymentSpec
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from warmstack.plan.model import HostMemoryPlan, Setting, TierPlan
+from warmstack.plan.image_plan import Setting
+from warmstack.plan.model import HostMemoryPlan, TierPlan
 from warmstack.spec import CacheSpec
 from warmstack.units import GIB
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from warmstack.catalog import Flag, FlagTable
 from warmstack.plan.findings import finding
-from warmstack.plan.model import Finding, Setting, SpecPath
+from warmstack.plan.image_plan import Setting
+from warmstack.plan.model import Finding, SpecPath
 
 # What typed fields say, by the names the servers give it. Two places for one setting would disagree one day.
 _COMMON = {

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from warmstack.plan.model import DraftPlan, Setting
+from warmstack.plan.image_plan import DraftPlan, Setting
 from warmstack.spec import SpeculativeSpec
 
 MODEL_DIR = "/opt/ml/model"

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from warmstack.plan.checks.parts import engine_of, model_of
 from warmstack.plan.findings import finding
-from warmstack.plan.model import DraftPlan, Finding, Plan, ServedModel, SpecPath
+from warmstack.plan.image_plan import DraftPlan
+from warmstack.plan.model import Finding, Plan, ServedModel, SpecPath
 from warmstack.spec import DeploymentSpec
 
 
