@@ -11,7 +11,7 @@ from warmstack.catalog import image_uri
 from warmstack.errors import CatalogError
 from warmstack.plan.image_plan import CarriedFiles, ImageBuild, ImagePlan, Setting
 from warmstack.plan.lmcache import lmcache_settings
-from warmstack.plan.model import HostMemoryPlan, ServedModel
+from warmstack.plan.model import GpuMemoryPlan, HostMemoryPlan, ServedModel
 from warmstack.plan.request import Request
 from warmstack.spec import PUBLIC_REGISTRY, DeploymentSpec
 
@@ -44,12 +44,12 @@ def model_folder(request: Request) -> str:
     return f"models/{'model' if request.component is None else request.component.name}"
 
 
-def carried_files(request: Request, host: HostMemoryPlan) -> CarriedFiles:
+def carried_files(request: Request, host: HostMemoryPlan, memory: GpuMemoryPlan) -> CarriedFiles:
     """Return what the image carries for one model; the settings are empty where the server takes none."""
     lmcache: Mapping[str, Setting] = {}
     if request.engine.server != "sglang" and not request.cache.lmcache.auto_config:
         target = request.spec.target
-        lmcache = lmcache_settings(request.cache, host, None if target is None else target.region)
+        lmcache = lmcache_settings(request.cache, host, memory, None if target is None else target.region)
     return CarriedFiles(
         folder=model_folder(request),
         lmcache=lmcache,

@@ -10,23 +10,32 @@ import json
 from collections.abc import Mapping
 
 from warmstack.plan.image_plan import Setting
-from warmstack.plan.model import HostMemoryPlan, TierPlan
+from warmstack.plan.model import GpuMemoryPlan, HostMemoryPlan, TierPlan
 from warmstack.spec import CacheSpec
 from warmstack.units import GIB
 
 LMCACHE_DISK = "file:///tmp/lmcache/"
 # The staging pool that LMCache needs for a disk or remote tier even without a CPU tier (GiB, LMI's test value).
 STAGING_POOL_GIB = 5
+DISK_BLOCK_BYTES = 4096
 CONNECTOR: Mapping[str, object] = {"kv_connector": "LMCacheConnectorV1", "kv_role": "kv_both"}
 """vLLM's kv_transfer_config. LMCache's settings do nothing without it, nor it without them."""
 
 
-def lmcache_settings(cache: CacheSpec, host: HostMemoryPlan, region: str | None) -> dict[str, Setting]:
+def chunk_bytes(memory: GpuMemoryPlan, chunk_size: int) -> int:
+    """Return the bytes of one chunk as one worker stores it: its part of the KV of ``chunk_size`` tokens."""
+    return chunk_size * (memory.kv_bytes_per_token // memory.tensor_parallel_degree)
+
+
+def lmcache_settings(
+    cache: CacheSpec, host: HostMemoryPlan, memory: GpuMemoryPlan, region: str | None
+) -> dict[str, Setting]:
     """Return LMCache's settings by its own keys, sorted; empty without a tier.
 
     Args:
         cache: the cache as the spec has it.
         host: the tiers of the instance.
+        memory: the KV of a token, for the size of a chunk.
         region: the deployment's Region, where a bucket is looked for that names no other; None when unknown.
     """
     cpu, disk, remote = tier_of(host, "cpu"), tier_of(host, "disk"), cache.tiers.remote
@@ -42,7 +51,8 @@ def lmcache_settings(cache: CacheSpec, host: HostMemoryPlan, region: str | None)
         # Guard: three slashes. LMCache strips file://, and two would leave a relative path.
         settings["local_disk"] = LMCACHE_DISK
         settings["max_local_disk_size"] = disk.bytes_per_worker // GIB
-        if cache.tiers.disk.direct_io:
+        # LMCache local_disk_backend: direct I/O only in whole blocks of the file system (WS044 names the chunk_size).
+        if cache.tiers.disk.direct_io and chunk_bytes(memory, cache.lmcache.chunk_size) % DISK_BLOCK_BYTES == 0:
             extra["use_odirect"] = True
     if remote is not None:
         settings |= {"remote_url": remote.url, "remote_serde": "naive", "save_unfull_chunk": False}

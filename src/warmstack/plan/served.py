@@ -89,7 +89,7 @@ def plan_served(request: Request) -> Served:
         adapter_ranks=tuple(one.rank for one in adapters),
         startup_timeout_seconds=times.startup_seconds,
         built=request.has_built_image,
-        carried=carried_files(request, host),
+        carried=carried_files(request, host, memory),
     )
     settings = engine_settings(inputs)
     entries, unwritable = render_environment(request.image, request.catalog.flags[request.engine.server], settings)

@@ -224,3 +224,11 @@ def test_json_values_read_back(value: object) -> None:
 def test_limits_are_errors() -> None:
     many = {"engine": {"options": {"additional_config": {"x": "y" * 1100}}}}
     assert [one.check for one in found(VLLM, many) if one.severity == "error"] == ["WS086"]
+
+
+def test_direct_io_is_rendered_for_whole_blocks_only() -> None:
+    """A chunk of 34 tokens is 119 blocks of 4096 bytes a worker, one of 33 is not a whole number of them."""
+    disk = {"tiers": {"disk": {"size": "1TiB", "direct_io": True}}}
+    for chunk_size, expected in ((34, '{"use_odirect":true}'), (33, None)):
+        (served,) = planned({"cache": disk}, {"cache": {"lmcache": {"chunk_size": chunk_size}}}).models
+        assert served.environment.get("LMCACHE_EXTRA_CONFIG") == expected

@@ -37,7 +37,7 @@ CHECKS = table(
     (
         "WS044",
         "warning",
-        "Direct I/O falls back to the page cache: a chunk is not a multiple of 4096 bytes.",
+        "Direct I/O is left out: a chunk is not a multiple of 4096 bytes.",
         "Choose the chunk_size that the message names.",
         "LMCache local_disk_backend: O_DIRECT only for multiples of the file system's block size",
     ),

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from warmstack.plan.checks.parts import cache_of, engine_of
 from warmstack.plan.engine import SGLANG_DISK
 from warmstack.plan.findings import finding
+from warmstack.plan.lmcache import DISK_BLOCK_BYTES, chunk_bytes
 from warmstack.plan.load import cache_has_tiers, uses_lmcache
 from warmstack.plan.model import Finding, Plan, TierPlan
 from warmstack.spec import DeploymentSpec
 from warmstack.units import GIB
 
-BLOCK_BYTES = 4096
 DEFAULT_CHUNK_SIZE = 256
 FIRST_LMI_WITH_LMCACHE = 17
 
@@ -103,10 +103,9 @@ def check_direct_io(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         disk = _of_kind(served.host.tiers, "disk")
         if not cache.tiers.disk.direct_io or disk is None or served.server == "sglang":
             continue
-        per_token = served.memory.kv_bytes_per_token // served.memory.tensor_parallel_degree
-        chunk = cache.lmcache.chunk_size * per_token
-        if chunk % BLOCK_BYTES:
-            step = BLOCK_BYTES // math.gcd(BLOCK_BYTES, per_token)
+        chunk, one = chunk_bytes(served.memory, cache.lmcache.chunk_size), chunk_bytes(served.memory, 1)
+        if chunk % DISK_BLOCK_BYTES:
+            step = DISK_BLOCK_BYTES // math.gcd(DISK_BLOCK_BYTES, one)
             better = -(-cache.lmcache.chunk_size // step) * step
             message = (
                 f"a chunk of {cache.lmcache.chunk_size} tokens is {chunk} bytes a worker; chunk_size {better} fits"
