@@ -112,11 +112,10 @@ def choose_adapters(body: dict[str, Any], header: str | None, known: KnownModels
         known.require(check_adapter_name(header, ADAPTER_HEADER), ADAPTER_HEADER)
         return _by_name(header, body, known)
     if "adapters" in body:
-        rest = {key: value for key, value in body.items() if key != "adapters"}
         if name := _lmi_adapter(body["adapters"]):
             known.require(name, "adapters")
-            return _by_name(name, rest, known)
-        body = rest
+            return _by_name(name, body, known)
+        body = {key: value for key, value in body.items() if key != "adapters"}
     names = _lora_path_names(body.get("lora_path"))
     for name in names:
         known.require(name, "lora_path")
@@ -135,7 +134,7 @@ def choose_adapters(body: dict[str, Any], header: str | None, known: KnownModels
 
 
 def _by_name(name: str, body: Mapping[str, Any], known: KnownModels) -> AdapterChoice:
-    changed = {**body, "lora_path": name}
+    changed = {key: value for key, value in body.items() if key != "adapters"} | {"lora_path": name}
     base, adapter = named_adapter(body.get("model"), known.served)
     if adapter is not None:
         # Guard: the engine prefers an adapter in `model` to `lora_path`; it would answer instead of the header's.

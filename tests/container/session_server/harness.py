@@ -35,8 +35,11 @@ class FakeClock:
 
     def __init__(self, now: float = 1_800_000_000.25) -> None:
         self.now = now
+        self.broken = False
 
     def __call__(self) -> float:
+        if self.broken:
+            raise RuntimeError("the clock is broken")
         return self.now
 
 

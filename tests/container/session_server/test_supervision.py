@@ -89,6 +89,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Container]]:
             "WARMSTACK_ENGINE_PORT": str(free_port()),
             "WARMSTACK_ENGINE_PYTHON": sys.executable,
             "WARMSTACK_PROBE_SECONDS": "0.1",
+            **{name: value for name, value in os.environ.items() if name.startswith("COV")},
             **environment,
         }
         with log.open("wb") as output:
@@ -199,6 +200,18 @@ def test_kill_9_takes_the_engine_with_it(start: Callable[..., Container]) -> Non
     container.process.kill()
     container.process.wait(10)
     wait_until(lambda: not alive(engine), "the engine ends")
+
+
+@pytest.mark.parametrize(("parent", "command", "status"), [("1", "true", 1), ("", "/no/such/program", 127)])
+def test_the_tether_starts_nothing_for_another_parent_and_names_what_it_cannot_start(
+    parent: str, command: str, status: int
+) -> None:
+    tether = CONTAINER / "session_server" / "tether.py"
+    arguments = [sys.executable, "-IS", str(tether), parent or str(os.getpid()), command]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=20)
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
+    assert (command in done.stderr) is (status == 127)
 
 
 def test_bad_values_stop_the_start_with_all_their_messages(start: Callable[..., Container]) -> None:

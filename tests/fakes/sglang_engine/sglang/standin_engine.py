@@ -208,6 +208,8 @@ class Engine:
         if body.get("stream"):
             return Response(content_type="text/event-stream; charset=utf-8", chunks=self._stream(head, tokens, body))
         texts = [text async for text in tokens]
+        if self.options.garbage:
+            return Response.of({"odd": True})
         prompts = len(body["prompt"]) if isinstance(body.get("prompt"), list) else 1
         choices = [
             {"index": index} | _choice(kind, "".join(texts), finish="length", streaming=False)

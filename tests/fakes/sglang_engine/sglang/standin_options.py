@@ -22,6 +22,8 @@ class Options:
     """Accept requests and generate nothing (STANDIN_HANG=1)."""
     break_after: int = -1
     """Drop the connection after so many tokens; -1: never (STANDIN_BREAK_AFTER)."""
+    garbage: bool = False
+    """Answer whole requests with JSON of no known form (STANDIN_GARBAGE=1)."""
     die_seconds: float = -1.0
     """End the process so long after the start; -1: never (STANDIN_DIE_SECONDS)."""
     die_status: int = 17
