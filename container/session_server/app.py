@@ -81,7 +81,7 @@ def make_services(settings: Settings, engine: EngineClient, health: EngineHealth
         adapters=AdapterRegistry(engine=engine, load_formatters=_adapter_formatters),
         health=health,
         sessions=sessions if settings.sessions_enabled else None,
-        formatters=load_formatters(settings.formatters, "base") if settings.formatters else None,
+        formatters=load_formatters(settings.formatters) if settings.formatters else None,
     )
 
 

@@ -73,12 +73,12 @@ class FormatterPair:
         return _call(self.output.chunk, chunk) if self.output else chunk
 
 
-def load_formatters(path: Path, name: str) -> Formatters:
+def load_formatters(path: Path, adapter: str | None = None) -> Formatters:
     """Load a file of formatters with the runtime that the image carries.
 
     Args:
         path: The file.
-        name: Whose they are, for messages.
+        adapter: The adapter that they belong to, or None for the base model's.
 
     Raises:
         FormatterFailedError: The file cannot be loaded.
@@ -90,7 +90,7 @@ def load_formatters(path: Path, name: str) -> Formatters:
             f"{path} has formatters, and the image lacks warmstack_formatters: {error}"
         ) from error
     try:
-        return cast(Formatters, runtime.load(path, name))
+        return cast(Formatters, runtime.load(path, adapter or "the base model", adapter=adapter))
     except runtime.FormatterError as error:
         raise FormatterFailedError(str(error)) from error
 

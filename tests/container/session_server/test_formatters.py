@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 from collections.abc import Iterator
@@ -17,7 +16,10 @@ from tests.container.session_server.harness import Stack, running_stack
 
 MESSAGES = [{"role": "user", "content": "x"}]
 BASE = """
-def input(payload):
+from warmstack_formatters import input_formatter, output_formatter
+
+@input_formatter
+def to_model(payload):
     question = payload.pop("question", None)
     if question == "fail":
         raise ValueError("no such question")
@@ -25,7 +27,11 @@ def input(payload):
         return {"messages": object()}
     return {"messages": [{"role": "user", "content": question}], **payload} if question else payload
 
-def output(answer):
+@output_formatter
+def to_client(answer, stream):
+    return chunk(answer) if stream else whole(answer)
+
+def whole(answer):
     choice = answer["choices"][0] if "choices" in answer else {"text": answer["generated_text"]}
     text = choice.get("text") or choice["message"]["content"]
     if "fail" in text or answer.get("model") == "fail/output":
@@ -43,27 +49,16 @@ def chunk(chunk):
     return "two\\nlines" if text == " 3" else {"text": text}
 """
 ADAPTER = """
-def output(answer):
-    return {"adapter": answer["choices"][0]["message"]["content"]}
+from warmstack_formatters import output_formatter
+
+@output_formatter
+def to_client(answer, adapter):
+    return {"adapter": answer["choices"][0]["message"]["content"], "by": adapter}
 """
 
 
-@pytest.fixture(autouse=True, scope="module")
-def runtime() -> Iterator[None]:
-    """The stand-in for the runtime, whether or not the real one is there."""
-    path = Path(__file__).with_name("fake_runtime") / "warmstack_formatters.py"
-    spec = importlib.util.spec_from_file_location("warmstack_formatters", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "warmstack_formatters", module)
-        yield
-
-
 @pytest.fixture(scope="module")
-def stack(runtime: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     root = tmp_path_factory.mktemp("models")
     base = root / "base.py"
     base.write_text(BASE, encoding="utf-8")
@@ -74,7 +69,6 @@ def stack(runtime: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
             folder.mkdir()
             (folder / "adapter_config.json").write_text("{}", encoding="utf-8")
             (folder / file).write_text(ADAPTER, encoding="utf-8")
-            (folder / "model.py").write_text(ADAPTER if name != "plain" else "", encoding="utf-8")
             assert running.post({"name": name, "src": str(folder)}, "/adapters").status == 200
         yield running
 
@@ -103,7 +97,7 @@ def test_inputs_are_formatted_too(stack: Stack) -> None:
 @pytest.mark.parametrize("name", ["legal", "both"])
 def test_an_adapters_formatter_overrides_only_its_direction(stack: Stack, name: str) -> None:
     answer = stack.post({"question": "why", "max_tokens": 1}, adapter=name)
-    assert answer.json == {"adapter": f"<{name}>"}
+    assert answer.json == {"adapter": f"<{name}>", "by": name}
     assert stack.post({"question": "why", "max_tokens": 1}, adapter="plain").json == {"base": "<plain>"}
 
 
@@ -123,9 +117,12 @@ def test_chunks_are_changed_left_out_and_written_as_text(stack: Stack) -> None:
 @pytest.mark.parametrize(
     ("body", "says"),
     [
-        ({"question": "fail"}, "input formatter in"),
-        ({"question": "odd"}, "cannot be written as JSON"),
-        ({"messages": MESSAGES, "model": "fail/output"}, "output formatter in"),
+        ({"question": "fail"}, "input formatter to_model of the base model failed: ValueError"),
+        ({"question": "odd"}, "returned what cannot be sent as JSON"),
+        (
+            {"messages": MESSAGES, "model": "fail/output"},
+            "output formatter to_client of the base model failed",
+        ),
     ],
 )
 def test_a_failure_before_output_is_424(stack: Stack, body: dict[str, Any], says: str) -> None:
@@ -165,4 +162,4 @@ def test_an_adapter_with_broken_formatters_is_not_registered(stack: Stack) -> No
 def test_an_image_without_the_runtime_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "warmstack_formatters", None)
     with pytest.raises(FormatterFailedError, match="lacks warmstack_formatters"):
-        load_formatters(tmp_path / "formatters.py", "base")
+        load_formatters(tmp_path / "formatters.py")

@@ -236,7 +236,7 @@ def test_a_taken_port_and_broken_formatters_are_told(start: Callable[..., Contai
     assert "WARMSTACK_PORT is" in container.lines[-1]
     formatters = tmp_path / "formatters.py"
     formatters.write_text("1 / 0\n", encoding="utf-8")
-    runtime = Path(__file__).with_name("fake_runtime")
+    runtime = CONTAINER / "formatters"
     path = f"{runtime}{os.pathsep}{CONTAINER}{os.pathsep}{STANDIN_FOLDER}"
     container = start(wait_for_ready=False, WARMSTACK_FORMATTERS=str(formatters), PYTHONPATH=path)
     assert container.wait() == 2
