@@ -4,6 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SETUP := $(PYTHON) scripts/setup.py
 DEMO_SPEC ?= specs/rag-prefix-aware.yaml
+DOCKER ?= docker
 
 # Synthesis and tests need no account: do not look for one on the network.
 export AWS_EC2_METADATA_DISABLED := true
@@ -16,10 +17,10 @@ quoted = '$(subst ','\'',$(1))'
 lower = $(shell printf %s $(call quoted,$(1)) | tr '[:upper:]' '[:lower:]')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-engine check synth diff bench docs lock clean
+.PHONY: help setup demo test test-engine test-image image-login check synth diff bench docs lock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## Install everything into .venv and node_modules (a second run does nothing)
 	@$(SETUP) dev
@@ -37,6 +38,11 @@ test-engine: ## Run the tests that need a real engine: installs vLLM for the CPU
 	@$(PYTHON) scripts/engine.py
 	$(BIN)/pytest -m engine $(ARGS)
 
+test-image: ## Build and run the container images without Docker: installs buildah by apt (root, x86-64 Debian)
+	@$(SETUP) dev
+	@$(PYTHON) scripts/image_tools.py
+	$(BIN)/pytest -m image $(ARGS) tests/image
+
 check: ## Lint, types, boundaries, tests with coverage, and the synthesized templates
 	@$(SETUP) dev
 	$(BIN)/ruff check .
@@ -51,6 +57,10 @@ synth: ## Synthesize the CloudFormation templates to cdk.out (SPEC=specs/x.yaml 
 	@rm -rf cdk.out
 	@$(BIN)/cdk synth --quiet $(if $(filter undefined,$(origin SPEC)),,-c spec=$(call quoted,$(SPEC))) '**'
 	@ls cdk.out/*.template.json
+
+image-login: ## Log Docker in to the registries of a spec's base images (SPEC=specs/x.yaml, DOCKER=podman)
+	@$(SETUP) dev
+	@DOCKER=$(call quoted,$(DOCKER)) $(BIN)/python scripts/image_login.py $(call quoted,$(SPEC))
 
 diff: ## Compare the templates with those of a revision (BASE=origin/main, ALLOW_DESTRUCTIVE=1 to only report)
 	@$(SETUP) dev

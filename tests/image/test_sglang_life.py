@@ -1,0 +1,93 @@
+"""The SGLang image from its start to its end: token and formatters, SIGTERM, an engine that dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.image.buildah import Buildah, Mount
+from tests.image.conftest import Built
+from tests.image.containers import Container, command_of, environment_of, running
+from tests.image.secrets_manager import TOKEN, SecretsManager
+
+pytestmark = pytest.mark.image
+MESSAGES = [{"role": "user", "content": "Hello"}]
+Start = Callable[..., AbstractContextManager[Container]]
+
+
+@pytest.fixture
+def start(buildah: Buildah, build: Callable[[str], Built], platform: tuple[Mount, ...], tmp_path: Path) -> Start:
+    """Run an image with the environment of its plan."""
+
+    def run(name: str, **extra: str) -> AbstractContextManager[Container]:
+        image = build(name)
+        environment = {**image.plan.models[0].environment, **extra}
+        return running(buildah, image.tag, log=tmp_path / "log", environment=environment, mounts=platform)
+
+    return run
+
+
+def test_the_token_reaches_the_engine_and_formatters_are_applied(start: Start, secrets_manager: SecretsManager) -> None:
+    with start("sglang-all", **secrets_manager.environment) as container:
+        container.wait_until_ready()
+        assert environment_of(container.engine)["HF_TOKEN"] == TOKEN
+        assert TOKEN not in " ".join([*command_of(container.main), *command_of(container.engine)])
+        template = "/opt/warmstack/models/model/chat_template.jinja"
+        assert template in command_of(container.engine)
+        whole = container.invoke({"messages": MESSAGES, "max_tokens": 8}).json
+        assert whole["formatted"] == "whole"
+        assert whole["choices"][0]["message"]["content"] == "<base> 1 2"
+        chunks = container.stream({"messages": MESSAGES, "stream": True})
+        assert b'"formatted":"stream"' in chunks[0][1].replace(b": ", b":")
+        assert TOKEN not in container.printed
+
+
+def test_the_weights_are_mounted_read_only(start: Start) -> None:
+    with start("sglang-sessions") as container:
+        container.wait_until_ready()
+        place = Path(f"/proc/{container.main}/mountinfo").read_text(encoding="utf-8")
+        options = [line.split()[5] for line in place.splitlines() if line.split()[4].endswith("/opt/ml/model")]
+        assert options
+        assert all("ro" in one.split(",") for one in options)
+
+
+def test_sigterm_lets_requests_finish_and_ends_with_zero(start: Start) -> None:
+    with start("sglang-sessions", STANDIN_TOKEN_SECONDS="0.3") as container:
+        container.wait_until_ready()
+        answers: list[Any] = []
+        body = {"messages": MESSAGES, "max_tokens": 6}
+        caller = threading.Thread(target=lambda: answers.append(container.invoke(body)))
+        caller.start()
+        time.sleep(0.6)
+        container.terminate()
+        asked = time.monotonic()
+        status = container.wait_for_end()
+        caller.join()
+        assert status == 0, container.printed
+        # SageMaker kills a container after 30 s.
+        assert time.monotonic() - asked < 30
+        assert [one.status for one in answers] == [200]
+        assert answers[0].json["choices"][0]["message"]["content"].endswith(" 5")
+
+
+def test_a_dead_engine_fails_the_ping_and_ends_the_container(start: Start) -> None:
+    with start("sglang-sessions") as container:
+        container.wait_until_ready()
+        os.kill(container.engine, signal.SIGKILL)
+        container.wait_for(lambda: container.ping() != 200, seconds=5)
+        assert container.wait_for_end() != 0
+        assert "the engine exited with signal SIGKILL" in container.printed
+
+
+def test_a_bad_setting_ends_the_start_with_its_message(start: Start) -> None:
+    with start("sglang-sessions", SAGEMAKER_SESSIONS_EXPIRATION="soon") as container:
+        assert container.wait_for_end() != 0
+        assert "SAGEMAKER_SESSIONS_EXPIRATION is 'soon'" in container.printed
