@@ -60,7 +60,7 @@ synth: ## Synthesize the CloudFormation templates to cdk.out (SPEC=specs/x.yaml 
 
 image-login: ## Log Docker in to the registries of a spec's base images (SPEC=specs/x.yaml, DOCKER=podman)
 	@$(SETUP) dev
-	@DOCKER=$(call quoted,$(DOCKER)) $(BIN)/python scripts/image_login.py $(call quoted,$(SPEC))
+	@env -u AWS_EC2_METADATA_DISABLED DOCKER=$(call quoted,$(DOCKER)) $(BIN)/python scripts/image_login.py $(call quoted,$(SPEC))
 
 diff: ## Compare the templates with those of a revision (BASE=origin/main, ALLOW_DESTRUCTIVE=1 to only report)
 	@$(SETUP) dev

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from tests.image.package_index import make_mount_points
 DEBIAN = "localhost/warmstack-debian:bookworm"
 HERE = Path(__file__).parent
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+UV = Path(sys.executable).with_name("uv")
 ENGINE = HERE.parent / "fakes" / "sglang_engine" / "sglang"
 PACKAGES = "usr/local/lib/python3.11/dist-packages"
 STOCK_START: Mapping[str, str] = {
@@ -74,9 +76,18 @@ def make_base(buildah: Buildah, server: str, tag: str) -> None:
         script.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(HERE / "stock_entrypoint.py", script)
         script.chmod(0o755)
+        if server == "vllm":
+            replace_pip(root)
         if server == "sglang":
             target = root / PACKAGES / "sglang"
             shutil.copytree(ENGINE, target, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def replace_pip(root: Path) -> None:
+    """Take pip away and put uv in its place: our Dockerfiles know both, and either may be all that an image has."""
+    for folder in root.glob("usr/lib/python3/dist-packages/pip*"):
+        shutil.rmtree(folder)
+    shutil.copy(UV, root / "usr/local/bin/uv")
 
 
 @contextmanager

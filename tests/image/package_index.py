@@ -1,7 +1,8 @@
-"""The host's way to Python packages, for pip inside a build: as mounts, so that nothing of it enters a layer."""
+"""The host's way to Python packages, for pip or uv in a build: as mounts, so that nothing of it enters a layer."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,7 +12,8 @@ from urllib.parse import unquote, urlsplit
 
 from tests.image.buildah import Mount
 
-CONFIGURATION = "/etc/pip.conf"
+PIP_CONFIGURATION = "/etc/pip.conf"
+UV_CONFIGURATION = "/etc/uv/uv.toml"
 CERTIFICATES = "/etc/ssl/certs"
 # What says where packages come from. The host's constraints and defaults for installing stay outside.
 TRANSPORT = ("index-url", "extra-index-url", "find-links", "no-index", "trusted-host", "proxy", "timeout", "retries")
@@ -32,26 +34,43 @@ def host_settings() -> dict[str, str]:
 
 
 def package_mounts(folder: Path) -> tuple[Mount, ...]:
-    """Write a pip.conf and return what a build has to see of the host.
+    """Write the configurations of pip and uv, and return what a build has to see of the host.
 
     Args:
-        folder: where to write it.
+        folder: where to write them.
     """
     settings = host_settings()
-    path = folder / "pip.conf"
-    lines = [f"{key} = {' '.join(value.split())}" for key, value in sorted(settings.items())]
-    path.write_text("\n".join(["[global]", *lines, ""]), encoding="utf-8")
-    path.chmod(0o644)
-    mounts = {CONFIGURATION: Mount(host=path, inside=CONFIGURATION)}
-    for place in _local_places(settings):
-        mounts[str(place)] = Mount(host=place, inside=str(place))
-    if Path(CERTIFICATES).is_dir():
-        mounts[CERTIFICATES] = Mount(host=Path(CERTIFICATES), inside=CERTIFICATES)
-        bundle = _certificates()
-        if bundle is not None:
-            mounts[str(bundle)] = Mount(host=bundle, inside=str(bundle))
-            path.write_text(path.read_text(encoding="utf-8") + f"cert = {bundle}\n", encoding="utf-8")
+    certificates = _certificates()
+    if certificates is not None:
+        settings["cert"] = str(certificates)
+    written = {PIP_CONFIGURATION: pip_configuration(settings), UV_CONFIGURATION: uv_configuration(settings)}
+    mounts: dict[str, Mount] = {}
+    for inside, text in written.items():
+        path = folder / Path(inside).name
+        path.write_text(text, encoding="utf-8")
+        mounts[inside] = Mount(host=path, inside=inside)
+    places = [*_local_places(settings), *([certificates] if certificates else []), Path(CERTIFICATES)]
+    mounts |= {str(place): Mount(host=place, inside=str(place)) for place in places if place.exists()}
     return tuple(mounts.values())
+
+
+def pip_configuration(settings: Mapping[str, str]) -> str:
+    """Return a pip.conf."""
+    lines = [f"{key} = {' '.join(value.split())}" for key, value in sorted(settings.items())]
+    return "\n".join(["[global]", *lines, ""])
+
+
+def uv_configuration(settings: Mapping[str, str]) -> str:
+    """Return a uv.toml: the same places, as far as uv reads them; it trusts what the system trusts."""
+    values: dict[str, object] = {"index-strategy": "unsafe-best-match"}
+    if "index-url" in settings:
+        values["index-url"] = settings["index-url"]
+    # Folders with an index's pages are caches of pip's; uv would want them in another form.
+    values["extra-index-url"] = [one for one in settings.get("extra-index-url", "").split() if "file:" not in one]
+    links = settings.get("find-links", "").split()
+    values["find-links"] = [one for one in links if "://" in one or Path(one).exists()]
+    lines = [f"{key} = {json.dumps(value)}" for key, value in values.items()]
+    return "\n".join(["native-tls = true", "[pip]", *lines, ""])
 
 
 def make_mount_points(rootfs: Path, mounts: tuple[Mount, ...]) -> None:

@@ -87,6 +87,8 @@ def test_the_environment_holds_exactly_the_pinned_packages(opened: Opened) -> No
     for folder in (opened.files / VENV).glob("lib/python*/site-packages/*.dist-info"):
         name, _, version = folder.name.removesuffix(".dist-info").rpartition("-")
         installed[canonical(name)] = version
+        # Our Dockerfiles use what the base has: one of these stand-ins has uv, the others pip.
+        assert (folder / "INSTALLER").read_text().strip() == ("uv" if opened.built.tag.count("vllm") else "pip")
     assert installed == pinned
     assert (opened.files / VENV).exists() == bool(pinned)
     assert not list((opened.files / VENV).glob("lib/python*/site-packages/pip"))
