@@ -61,6 +61,8 @@ def say(pytestconfig: pytest.Config) -> Say:
 def buildah(say: Say) -> Iterator[Buildah]:
     """buildah with a storage that is removed at the end, and the small Debian in it."""
     assert os.geteuid() == 0, "images are built by root: it mounts their layers; see `make test-image`"
+    # Guard: the PATH of a user's shell may lack sbin, where debootstrap and what it calls lie.
+    os.environ["PATH"] = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
     missing = [name for name in ("buildah", "debootstrap") if shutil.which(name) is None]
     assert not missing, f"{', '.join(missing)}: not on PATH; `make test-image` installs them"
     folder = Path(tempfile.mkdtemp(prefix="warmstack-image-"))

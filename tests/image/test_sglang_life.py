@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.image.bases import ENGINE
 from tests.image.buildah import Buildah, Mount
 from tests.image.conftest import Built
 from tests.image.containers import Container, command_of, environment_of, running
@@ -27,10 +28,10 @@ Start = Callable[..., AbstractContextManager[Container]]
 def start(buildah: Buildah, build: Callable[[str], Built], platform: tuple[Mount, ...], tmp_path: Path) -> Start:
     """Run an image with the environment of its plan."""
 
-    def run(name: str, **extra: str) -> AbstractContextManager[Container]:
+    def run(name: str, *mounts: Mount, **extra: str) -> AbstractContextManager[Container]:
         image = build(name)
         environment = {**image.plan.models[0].environment, **extra}
-        return running(buildah, image.tag, log=tmp_path / "log", environment=environment, mounts=platform)
+        return running(buildah, image.tag, log=tmp_path / "log", environment=environment, mounts=[*platform, *mounts])
 
     return run
 
@@ -85,6 +86,16 @@ def test_a_dead_engine_fails_the_ping_and_ends_the_container(start: Start) -> No
         container.wait_for(lambda: container.ping() != 200, seconds=5)
         assert container.wait_for_end() != 0
         assert "the engine exited with signal SIGKILL" in container.printed
+
+
+def test_another_engine_can_stand_in_for_the_images_own(start: Start) -> None:
+    """What docs/guides/images.md does where there is no GPU; the session server's own packages are not affected."""
+    standin = Mount(host=ENGINE.parent, inside="/standin")
+    with start("sglang-sessions", standin, PYTHONPATH="/standin", PYTHONDONTWRITEBYTECODE="", PYTHONVERBOSE="1") as one:
+        one.wait_until_ready()
+        assert "/standin/sglang/launch_server.py" in one.printed
+        assert one.printed.count("/opt/warmstack/session_server/") == 0
+        assert one.invoke({"prompt": "Hello", "max_tokens": 2}).json["choices"][0]["text"] == "<base> 1"
 
 
 def test_a_bad_setting_ends_the_start_with_its_message(start: Start) -> None:
