@@ -18,6 +18,12 @@ from tests.image.package_index import make_mount_points
 DEBIAN = "localhost/warmstack-debian:bookworm"
 HERE = Path(__file__).parent
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+UV_ENVIRONMENT = {
+    "PATH": f"/opt/venv/bin:{PATH}",
+    "VIRTUAL_ENV": "/opt/venv",
+    "UV_SYSTEM_PYTHON": "1",
+    "UV_LINK_MODE": "copy",
+}
 UV = Path(sys.executable).with_name("uv")
 ENGINE = HERE.parent / "fakes" / "sglang_engine" / "sglang"
 PACKAGES = "usr/local/lib/python3.11/dist-packages"
@@ -60,17 +66,9 @@ def make_debian(buildah: Buildah, folder: Path) -> None:
 def make_base(buildah: Buildah, server: str, tag: str) -> None:
     """Make the stand-in of a server's stock image."""
     start = STOCK_START[server]
-    options = [
-        f"--label=stock={server}",
-        f"--env=PATH={PATH}",
-        "--env=STOCK=1",
-        "--entrypoint",
-        f'["{start}"]',
-        "--cmd",
-        "serve",
-        "--port",
-        "8080",
-    ]
+    environment = {"PATH": PATH, "STOCK": "1"} | (UV_ENVIRONMENT if server == "vllm" else {})
+    options = [f"--label=stock={server}", "--port=8080", f'--entrypoint=["{start}"]', "--cmd=serve"]
+    options += [f"--env={key}={value}" for key, value in environment.items()]
     with new_image(buildah, DEBIAN, tag, options) as root:
         script = root / start.lstrip("/")
         script.parent.mkdir(parents=True, exist_ok=True)
@@ -84,10 +82,15 @@ def make_base(buildah: Buildah, server: str, tag: str) -> None:
 
 
 def replace_pip(root: Path) -> None:
-    """Take pip away and put uv in its place: our Dockerfiles know both, and either may be all that an image has."""
+    """Take pip away and put uv and an environment for the engine in its place.
+
+    Our Dockerfiles know both installers, and either may be all that an image has. An image that is made with uv may
+    also have the engine's Python in an environment, and tell uv of its own choices by variables.
+    """
     for folder in root.glob("usr/lib/python3/dist-packages/pip*"):
         shutil.rmtree(folder)
     shutil.copy(UV, root / "usr/local/bin/uv")
+    subprocess.run(["chroot", str(root), "/usr/bin/python3", "-m", "venv", "--without-pip", "/opt/venv"], check=True)
 
 
 @contextmanager

@@ -129,5 +129,5 @@ def test_the_middleware_of_vllm_loads_with_the_images_python(build: Callable[[st
     )
     with buildah.container(image.tag) as container:
         settings = {"WARMSTACK_FORMATTERS": environment["WARMSTACK_FORMATTERS"]}
-        command = buildah.start_command(container, ["/usr/bin/python3", "-c", program], settings, [])
+        command = buildah.start_command(container, ["python3", "-c", program], settings, [])
         assert buildah.run(*command[len(buildah.command()) :])
