@@ -52,7 +52,14 @@ def make_debian(buildah: Buildah, folder: Path) -> None:
             break
         _empty(rootfs)
         assert attempt == 1, f"debootstrap failed:\n{(done.stdout + done.stderr)[-3000:]}"
-    for waste in ("var/cache/apt/archives", "var/lib/apt/lists", "dev", "usr/share/doc", "usr/share/locale"):
+    for waste in (
+        "var/cache/apt/archives",
+        "var/lib/apt/lists",
+        "dev",
+        "usr/share/doc",
+        "usr/share/man",
+        "usr/share/locale",
+    ):
         shutil.rmtree(rootfs / waste)
         (rootfs / waste).mkdir()
     # Docker gives every container one; without it here, a build would leave an empty one in the layer.

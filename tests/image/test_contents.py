@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,29 +23,43 @@ from warmstack.render.parts import parts_of
 
 pytestmark = pytest.mark.image
 VENV = "opt/warmstack/venv"
+Tree = Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """An image's files beside those of its base."""
+    """An image's files, and which of them differ from its base's."""
 
     built: Built
     files: Path
-    base: Path
     changed: frozenset[str]
 
 
+@pytest.fixture(scope="module")
+def base_files(buildah: Buildah) -> Callable[[str], Tree]:
+    """Return what a base holds; each is looked at once."""
+
+    @functools.cache
+    def look(base: str) -> Tree:
+        with buildah.mounted(base) as files:
+            return dict(tree(files))
+
+    return look
+
+
 @pytest.fixture(scope="module", params=NAMES)
-def opened(request: pytest.FixtureRequest, build: Callable[[str], Built], buildah: Buildah) -> Iterator[Opened]:
+def opened(
+    request: pytest.FixtureRequest, build: Callable[[str], Built], buildah: Buildah, base_files: Callable[[str], Tree]
+) -> Iterator[Opened]:
     """Each image in turn."""
     built = build(request.param)
-    with buildah.mounted(built.tag) as files, buildah.mounted(built.base) as base:
-        yield Opened(built=built, files=files, base=base, changed=changed(base, files))
+    before = base_files(built.base)
+    with buildah.mounted(built.tag) as files:
+        yield Opened(built=built, files=files, changed=changed(before, dict(tree(files))))
 
 
-def changed(base: Path, files: Path) -> frozenset[str]:
+def changed(before: Tree, after: Tree) -> frozenset[str]:
     """Return the paths that an image adds, changes or takes away; not the folders that only hold them."""
-    before, after = dict(tree(base)), dict(tree(files))
     names = (name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
     return frozenset(name for name in names if not (stat.S_ISDIR(after.get(name, (0,))[0]) and name in before))
 
