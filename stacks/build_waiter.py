@@ -18,7 +18,7 @@ from stacks.statements import acknowledge_wildcard, policy
 HANDLER = Path(__file__).parent / "image_build_handler"
 RUNTIME = "python3.14"
 RUN_SECONDS = 900
-MEMORY_MB = 128
+MEMORY_MB = 256
 
 
 class BuildWaiter(Construct):

@@ -83,6 +83,10 @@ class Images(Construct):
         if not isinstance(builder, ImageBuilder):
             builder = ImageBuilder(self, "Builder")
         built = BuiltImage(self, image.name, builder=builder, image=image, folder=folder, registry=self._registry)
+        # One after the other: a new account may run one build of this size at a time, and the next would wait in
+        # CodeBuild's queue, where its time is short.
+        for before in self._built.values():
+            built.node.add_dependency(before)
         self._uris[image.name] = built.uri
         self._built[image.name] = built
         self._repository_arn = builder.repository_arn

@@ -21,6 +21,7 @@ RESERVE_MILLISECONDS = 60_000
 # Runs of 15 minutes: more than a build may queue and take, and less than an hour.
 MOST_RUNS = 5
 START_ATTEMPTS = 6
+MOST_MISSES = 8
 MOST_CHARACTERS = 900
 
 
@@ -57,8 +58,18 @@ def _is_done(
             return True
         event["BuildId"] = _start(clients("codebuild"), properties["Project"], sleep)
     codebuild = clients("codebuild")
+    misses = 0
     while True:
-        found = codebuild.batch_get_builds(ids=[event["BuildId"]])["builds"]
+        try:
+            found = codebuild.batch_get_builds(ids=[event["BuildId"]])["builds"]
+            misses = 0
+        except Exception:
+            # One look that fails does not say that the build did.
+            misses += 1
+            if misses == MOST_MISSES:
+                raise
+            sleep(POLL_SECONDS)
+            continue
         if not found:
             raise RuntimeError(f"image build {event['BuildId']} is gone; deploy again")
         if found[0]["buildStatus"] == "SUCCEEDED":

@@ -124,6 +124,8 @@ class Fake:
 
     def batch_get_builds(self, *, ids: list[str]) -> Any:
         status = self.statuses.pop(0)
+        if status == "THROTTLED":
+            raise RuntimeError("An error occurred (ThrottlingException)")
         if status == "GONE":
             return {"builds": []}
         failed = {
@@ -162,6 +164,21 @@ def test_a_build_that_succeeds_is_success() -> None:
     assert aws.started == ["builder"]
     assert aws.slept == [index.POLL_SECONDS] * 2
     assert aws.answers == [("SUCCESS", "")]
+
+
+def test_a_look_that_fails_is_not_the_end() -> None:
+    aws = Fake(["THROTTLED", "IN_PROGRESS", "THROTTLED", "THROTTLED", "SUCCEEDED"])
+    aws.run(_event())
+    assert aws.answers == [("SUCCESS", "")]
+    never = Fake(["THROTTLED"] * index.MOST_MISSES)
+    never.run(_event())
+    assert never.answers == [("FAILED", "An error occurred (ThrottlingException)")]
+
+
+def test_images_are_built_one_after_the_other(built: Synthesized) -> None:
+    ready = [key for key, one in built.template["Resources"].items() if one["Type"] == "Custom::WarmstackImage"]
+    waits = [set(built.template["Resources"][key].get("DependsOn", [])) & set(ready) for key in ready]
+    assert sorted(len(one) for one in waits) == [0, 1]
 
 
 def test_a_failed_build_is_the_reason() -> None:

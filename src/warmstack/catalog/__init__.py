@@ -8,7 +8,7 @@ from __future__ import annotations
 from warmstack.catalog.catalog import Catalog, load_catalog
 from warmstack.catalog.configs import shape_from_config
 from warmstack.catalog.flags import Flag, FlagTable
-from warmstack.catalog.images import SERVERS, ServerImage, image_uri
+from warmstack.catalog.images import SERVERS, ServerImage, image_uri, registry_domain
 from warmstack.catalog.instances import InstanceType
 from warmstack.catalog.layout import ParameterPart, next_token_parts, parameter_parts
 from warmstack.catalog.parsers import VLLM_REASONING_PARSERS, VLLM_TOOL_PARSERS
@@ -47,5 +47,6 @@ __all__ = [
     "load_catalog",
     "next_token_parts",
     "parameter_parts",
+    "registry_domain",
     "shape_from_config",
 ]

@@ -71,6 +71,11 @@ class ServerImage:
     as_of: str
 
 
+def registry_domain(region: str) -> str | None:
+    """Return the domain of a Region's registries, ``amazonaws.com``, or None where it is not known."""
+    return next((domain for pattern, domain in _DOMAINS if re.match(pattern, region)), None)
+
+
 def image_uri(image: ServerImage, region: str) -> str:
     """Return the address of an image in a region: ``<account>.dkr.ecr.<region>.<domain>/<repository>:<tag>``.
 
@@ -83,9 +88,9 @@ def image_uri(image: ServerImage, region: str) -> str:
             f"{image.server} image {image.tag} is not published in region {region!r}; "
             f"it is in {', '.join(sorted(image.registries))}"
         )
-    for pattern, domain in _DOMAINS:
-        if re.match(pattern, region):
-            return f"{account}.dkr.ecr.{region}.{domain}/{image.repository}:{image.tag}"
+    domain = registry_domain(region)
+    if domain is not None:
+        return f"{account}.dkr.ecr.{region}.{domain}/{image.repository}:{image.tag}"
     raise CatalogError(f"the registry domain of region {region!r} is not known to the catalog")
 
 

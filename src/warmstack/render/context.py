@@ -16,6 +16,8 @@ from warmstack.render.parts import parts_of
 from warmstack.render.templates import RenderError, render_template
 
 # Of the authored folders an image takes the sources and the pinned requirements.
+# The builder alone reads these two. The file is also how a folder is known again as one of ours.
+DOCKERIGNORE, DOCKERIGNORE_TEXT = ".dockerignore", "Dockerfile\n.dockerignore\n"
 TAKEN = (".py", ".txt")
 
 
@@ -73,7 +75,7 @@ def _context(image: ImageBuild) -> BuildContext:
     values = {"image": image, "parts": parts, "inside": INSIDE}
     files["Dockerfile"] = _text(render_template(f"{image.server}/Dockerfile.j2", values))
     # The rest is copied folder by folder; these two are for the builder alone.
-    files[".dockerignore"] = _text("Dockerfile\n.dockerignore\n")
+    files[DOCKERIGNORE] = _text(DOCKERIGNORE_TEXT)
     return BuildContext(name=image.name, files=dict(sorted(files.items())))
 
 

@@ -9,6 +9,7 @@ from warmstack.spec.deployment import (
     EndpointSpec,
     RoutingSpec,
     SessionsSpec,
+    TargetSpec,
 )
 from warmstack.spec.diagnostics import TOKEN, Diagnostic, Format, Severity, SpecError, printable, render, unique
 from warmstack.spec.fields import TierSize
@@ -38,6 +39,7 @@ __all__ = [
     "Severity",
     "SpecError",
     "SpeculativeSpec",
+    "TargetSpec",
     "TierSize",
     "Weights",
     "load_spec",

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from warmstack.catalog import registry_domain
 from warmstack.spec.fields import NAME_RULE, Duration, ListItemName, S3Archive, SpecModel, default, described
 from warmstack.spec.serving import CacheSpec, EngineSpec, ModelSpec
 
@@ -52,7 +53,7 @@ class TargetSpec(SpecModel):
 def _registry_domain(uri: str | None) -> str | None:
     if uri is not None and not uri.startswith(PUBLIC_REGISTRY):
         region, host = uri.split(".")[3], uri.split("/")[0]
-        if region.startswith("cn-") != host.endswith(".cn"):
+        if host.split(".", 4)[4] != registry_domain(region):
             raise ValueError(f"image.base is on {host}; registries of {region} do not have that domain")
     return uri
 
@@ -65,7 +66,7 @@ class ImageSpec(SpecModel):
     base: Annotated[
         str | None,
         Field(
-            pattern=r"^([0-9]{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?|public\.ecr\.aws)"
+            pattern=r"^([0-9]{12}\.dkr\.ecr\.[a-z0-9-]+\.[a-z0-9-]+(\.[a-z0-9-]+)+|public\.ecr\.aws)"
             r"/[a-z0-9]+([._/-][a-z0-9]+)*(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}|@sha256:[0-9a-f]{64})$",
             max_length=255,
             examples=["111122223333.dkr.ecr.us-west-2.amazonaws.com/lmi-mirror:0.38.0-lmi29.0.0-cu130"],

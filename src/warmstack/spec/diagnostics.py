@@ -132,9 +132,14 @@ def _property(text: str) -> str:
 TOKEN = re.compile(r"\b(hf_[A-Za-z0-9]{6,}|sk-[A-Za-z0-9_-]{16,}|(AKIA|ASIA)[A-Z0-9]{16})")
 
 
+# A name and a password in an address; a path loses one of the slashes.
+CREDENTIALS = re.compile(r"(:/{1,2})([^/\s@'\"]*:[^/\s@'\"]+|[^/\s@'\":]{6,})@")
+
+
 def redacted(text: str) -> str:
     """Return the text with what looks like a token starred out, as long as before: messages end up in logs."""
-    return TOKEN.sub(lambda match: match[0][:3] + "*" * (len(match[0]) - 3), text)
+    starred = TOKEN.sub(lambda match: match[0][:3] + "*" * (len(match[0]) - 3), text)
+    return CREDENTIALS.sub(lambda match: match[1] + "*" * len(match[2]) + "@", starred)
 
 
 def printable(text: str) -> str:

@@ -194,6 +194,7 @@ def _check_names(root: MappingNode, reading: _Reading) -> None:
 
 
 # What belongs to one model and must not reach another by inheritance, and where it stands.
+DRAFT_CONFIG: Path = ("engine", "speculative", "draft_config")
 _OF_ONE_MODEL = (
     ("weights", ("model", "weights")),
     ("config", ("model", "config")),
@@ -209,7 +210,15 @@ def _check_inherited_parts(root: MappingNode, reading: _Reading) -> None:
     shared_id = find(root, ("model", "id"))
     if not isinstance(components, SequenceNode):
         return
+    shared_config = find(root, DRAFT_CONFIG)
     for index, item in enumerate(components.items):
+        own_draft = find(item, ("engine", "speculative", "draft"))
+        if isinstance(own_draft, ScalarNode) and shared_config is not None and not _says(item, DRAFT_CONFIG):
+            reading.error(
+                f"components[{index}] names a draft of its own but would inherit the shared draft's config.json",
+                own_draft.mark,
+                f"write {dotted(DRAFT_CONFIG)} in this component, or null for none",
+            )
         own_id = find(item, ("model", "id"))
         if not isinstance(own_id, ScalarNode):
             continue

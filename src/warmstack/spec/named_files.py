@@ -12,6 +12,7 @@ from warmstack.catalog import ModelShape, shape_from_config
 from warmstack.errors import CatalogError
 from warmstack.spec.diagnostics import Diagnostic
 from warmstack.spec.explain import dotted
+from warmstack.spec.file_forms import READERS
 from warmstack.spec.reader import MAX_BYTES
 from warmstack.spec.tree import MappingNode, Node, Path, ScalarNode, SequenceNode, find
 
@@ -56,7 +57,7 @@ def read_file(path: FilePath) -> bytes:
         ValueError: the path has a character that no path can have.
     """
     if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "it is a folder; name the files in it, such as specs/*.yaml")
+        raise IsADirectoryError(errno.EISDIR, "it is a folder; name a file in it")
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "it is not a regular file")
     with path.open("rb") as stream:
@@ -105,10 +106,12 @@ def _text(node: ScalarNode, label: str, diagnostics: list[Diagnostic]) -> str | 
         if "\0" in text:
             raise CatalogError("it holds a zero byte; it is not a text file")
         # One kind of line break, so that the image is the same whatever the checkout does to line ends.
-        return text.replace("\r\n", "\n")
+        text = text.replace("\r\n", "\n")
+        READERS[str(label.rsplit(".", 1)[-1])](text)
+        return text
     except UnicodeDecodeError as error:
         _unusable(label, node, ValueError(f"it is not UTF-8 (byte {error.start})"), diagnostics)
-    except (OSError, ValueError, CatalogError) as error:
+    except (OSError, ValueError, RecursionError, CatalogError) as error:
         _unusable(label, node, error, diagnostics)
     return None
 
@@ -126,4 +129,7 @@ def _content(path: FilePath) -> bytes:
 
 def _unusable(label: str, node: ScalarNode, error: Exception, diagnostics: list[Diagnostic]) -> None:
     message = f"{label}: {_beside(node).as_posix()} cannot be used: {reason_of(error)}"
-    diagnostics.append(Diagnostic(severity="error", message=message, mark=node.mark))
+    hint = f"write the path of a file, relative to {node.mark.file}"
+    diagnostics.append(
+        Diagnostic(severity="error", message=message, mark=node.mark, hint=hint if isinstance(error, OSError) else None)
+    )

@@ -14,6 +14,7 @@ import yaml
 from warmstack.spec.diagnostics import Diagnostic
 from warmstack.spec.tree import Entry, MappingNode, Mark, Node, ScalarNode, SequenceNode, is_null
 
+MOST_SHOWN = 40
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 32
 # The C parser when the wheel has it: the same events, about ten times faster.
@@ -92,7 +93,7 @@ def read_tree(data: bytes, file: str) -> ReadResult:
     elif isinstance(root, MappingNode):
         result.root = root
     elif root is not None:
-        kind = "a list" if isinstance(root, SequenceNode) else f"the value {root.text!r}"
+        kind = "a list" if isinstance(root, SequenceNode) else f"the value {_short(root.text)!r}"
         result.diagnostics.append(
             _error(f"the file holds {kind}; a spec is a mapping of keys, such as 'name: my-endpoint'", root.mark)
         )
@@ -294,3 +295,8 @@ def _unreadable_character(text: str, file: str) -> Diagnostic:
     place = Mark(file=file, line=len(before), column=len(before[-1]) + 1)
     way_out = "save it as UTF-8" if match[0] == "\0" else "remove it"
     return _error(f"the control character {match[0]!r} is not allowed in YAML", place, way_out)
+
+
+def _short(text: str) -> str:
+    """Return the beginning of a text: a file that is no spec may be long, and is nobody's business."""
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"

@@ -203,6 +203,19 @@ class RemoteTier(SpecModel):
     """The bucket's Region. Default: the target's."""
 
     @model_validator(mode="after")
+    def _reachable(self) -> RemoteTier:
+        port = re.search(r":([0-9]+)(?:/[0-9]+)?$", self.url.removeprefix("redis:").removeprefix("rediss:"))
+        if port is not None and not 1 <= int(port[1]) <= 65535:
+            raise ValueError(f"url has the port {port[1]}; it must be from 1 to 65535")
+        host = self.url.split("://", 1)[1].split("/", 1)[0].split(":", 1)[0]
+        if ".." in host or host.endswith((".", "-")):
+            raise ValueError(f"url names the host {host!r}, which is no valid name")
+        if self.url.startswith("s3://") and "." in host:
+            # LMCache asks bucket.s3.region…, and that certificate covers one label only.
+            raise ValueError(f"url names the bucket {host!r}; a bucket with a dot has no certificate that fits")
+        return self
+
+    @model_validator(mode="after")
     def _region_of_a_bucket(self) -> RemoteTier:
         if self.region is not None and not self.url.startswith("s3://"):
             raise ValueError("region belongs to an s3:// url; remove it")
@@ -240,6 +253,18 @@ class LmcacheSpec(SpecModel):
         tuple[Annotated[int, Field(ge=0, le=1000)], ...], Field(min_length=1, max_length=8, examples=[[1]])
     ] = (1,)
     """Only with `enable_blending`: the layers at which LMCache chooses the tokens to compute again."""
+
+    @model_validator(mode="after")
+    def _blending_fits(self) -> LmcacheSpec:
+        if len(self.blend_recompute_ratios) != len(self.blend_check_layers):
+            raise ValueError(
+                f"blend_recompute_ratios has {len(self.blend_recompute_ratios)} values and blend_check_layers "
+                f"{len(self.blend_check_layers)}; each layer has its ratio"
+            )
+        written = {"blend_recompute_ratios", "blend_check_layers"} & self.model_fields_set
+        if written and not self.enable_blending:
+            raise ValueError(f"{sorted(written)[0]} belongs to enable_blending: true")
+        return self
 
 
 class CacheSpec(SpecModel):

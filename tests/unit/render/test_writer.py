@@ -10,6 +10,8 @@ import pytest
 from tests.unit.render.builds import DOCKER, HERE, TEMPLATE, TIERS, context
 from warmstack.render import BuildContext, ContextFile, RenderError, write_contexts
 
+MARK = ContextFile(content=b"Dockerfile\n.dockerignore\n")
+
 
 def _files(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -50,8 +52,12 @@ def test_a_changed_file_is_written_again(tmp_path: Path) -> None:
 
 
 def test_what_fails_leaves_the_old_context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    old = BuildContext(name="one", files={"Dockerfile": ContextFile(content=b"FROM a\n")})
-    new = BuildContext(name="one", files={"Dockerfile": ContextFile(content=b"FROM b\n")})
+    old, new = (
+        BuildContext(
+            name="one", files={".dockerignore": MARK, "Dockerfile": ContextFile(content=f"FROM {one}\n".encode())}
+        )
+        for one in "ab"
+    )
     write_contexts([old], tmp_path)
 
     def full(self: Path, data: bytes) -> int:
@@ -60,7 +66,7 @@ def test_what_fails_leaves_the_old_context(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(RenderError, match="No space left on device"):
         write_contexts([new], tmp_path)
-    assert _files(tmp_path) == {"one/Dockerfile": b"FROM a\n"}
+    assert _files(tmp_path) == {"one/.dockerignore": MARK.content, "one/Dockerfile": b"FROM a\n"}
 
 
 def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
@@ -81,3 +87,63 @@ def test_an_executable_file_is_one(tmp_path: Path) -> None:
     write_contexts([BuildContext(name="one", files=files)], tmp_path)
     assert os.access(tmp_path / "one" / "run", os.X_OK)
     assert not (tmp_path / "one" / "read").stat().st_mode & 0o111
+
+
+def test_the_umask_decides_nothing(tmp_path: Path) -> None:
+    built = context(HERE, DOCKER, TIERS)
+    before = os.umask(0o077)
+    try:
+        (place,) = write_contexts([built], tmp_path).values()
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in place.rglob("*") if path.is_dir()} == {0o755}
+    assert {path.stat().st_mode & 0o777 for path in place.rglob("*") if path.is_file()} == {0o644}
+    (place / "models").chmod(0o700)
+    write_contexts([built], tmp_path)
+    assert (place / "models").stat().st_mode & 0o777 == 0o755
+
+
+def test_other_files_are_never_removed(tmp_path: Path) -> None:
+    built = context(HERE, DOCKER, TIERS)
+    (tmp_path / built.name).mkdir()
+    (tmp_path / built.name / "precious").write_text("data", encoding="utf-8")
+    with pytest.raises(RenderError, match="no build context of Warmstack's"):
+        write_contexts([built], tmp_path)
+    assert _files(tmp_path) == {f"{built.name}/precious": b"data"}
+
+
+def test_a_pipe_in_the_way_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "one")
+    with pytest.raises(RenderError, match="it is a file"):
+        write_contexts([BuildContext(name="one", files={"Dockerfile": ContextFile(content=b"x")})], tmp_path)
+
+
+@pytest.mark.parametrize("step", [0, 1])
+def test_an_interrupt_leaves_the_old_context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    old, new = context(HERE, DOCKER, TIERS, TEMPLATE), context(HERE, DOCKER, TIERS)
+    write_contexts([old], tmp_path)
+    rename, renames = Path.rename, [0]
+
+    def interrupted(self: Path, target: Path) -> Path:
+        renames[0] += 1
+        if renames[0] == step + 1:
+            raise KeyboardInterrupt
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_contexts([new], tmp_path)
+    assert _files(tmp_path / old.name) == {path: file.content for path, file in old.files.items()}
+    assert [path.name for path in tmp_path.iterdir()] == [old.name]
+
+
+def test_what_a_killed_run_left_is_put_back_or_cleared_away(tmp_path: Path) -> None:
+    built = context(HERE, DOCKER, TIERS)
+    (place,) = write_contexts([built], tmp_path).values()
+    inode = place.stat().st_ino
+    (tmp_path / f".{built.name}-half").mkdir()
+    (tmp_path / f".{built.name}-half" / "Dockerfile").write_text("FROM half", encoding="utf-8")
+    place.rename(tmp_path / f".{built.name}-half-old")
+    write_contexts([built], tmp_path)
+    assert place.stat().st_ino == inode
+    assert [path.name for path in tmp_path.iterdir()] == [built.name]

@@ -99,17 +99,17 @@ CHECKS = table(
     ),
     (
         "WS123",
-        "warning",
-        "Blending is experimental: whether the image's vLLM works with it is not documented.",
-        "Compare answers and hit rate with and without it before relying on it, then acknowledge.",
-        "LMCache 0.5.6: blending needs the layer-wise path and vLLM's model object",
+        "error",
+        "Blending needs a vLLM that hands its model to LMCache, and the stock images' does not.",
+        "Remove cache.lmcache.enable_blending, or name an image.base whose vLLM is patched for it, and measure.",
+        "LMCache 0.5.6 VLLMModelTracker: nothing in LMCache or vLLM 0.32 registers the model, and the worker fails",
     ),
     (
         "WS124",
         "error",
         "Blending does not work with this model or this tier.",
         "Remove cache.lmcache.enable_blending, or the remote tier.",
-        "LMCache 0.5.6: no blending with latent attention; remote stores refuse unfinished chunks",
+        "LMCache 0.5.6: models of three classes only; remote stores refuse unfinished chunks",
     ),
     (
         "WS125",

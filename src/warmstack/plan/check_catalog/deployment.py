@@ -183,4 +183,11 @@ CHECKS = table(
         "Remove it; a stock image has no place that keeps a secret.",
         "API CreateModel: Environment is readable by DescribeModel",
     ),
+    (
+        "WS105",
+        "error",
+        "The secret with the hub token is somewhere else than the endpoint.",
+        "Copy the secret into the endpoint's account and Region, or let its resource policy name the execution role.",
+        "Secrets Manager: no access across partitions; across accounts only with a resource policy and a shared key",
+    ),
 )

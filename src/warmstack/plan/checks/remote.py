@@ -10,6 +10,9 @@ from warmstack.plan.load import cache_has_tiers
 from warmstack.plan.model import Finding, Plan
 from warmstack.spec import DeploymentSpec
 
+# LMCache 0.5.6, lmcache/v1/compute/models/utils.py.
+BLENDED = frozenset({"LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM"})
+
 
 def check_remote(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     """WS043, WS120, WS121 and WS125."""
@@ -46,9 +49,20 @@ def check_blending(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
             why = "sglang's cache is not LMCache" if served.server == "sglang" else "there is no tier to blend from"
             yield finding("WS047", f"enable_blending has no effect: {why}", path)
             continue
-        yield finding("WS123", f"blending on {served.server} {served.server_image.version} is untried", path)
-        if served.shape.mla is not None:
-            yield finding("WS124", f"{served.model_id} has latent attention, which LMCache does not blend", path)
+        if spec.image.base is None:
+            message = f"blending on the stock image of {served.server} {served.server_image.version} does not start"
+            yield finding("WS123", message, path)
+        else:
+            message = "whether the vLLM in image.base hands its model to LMCache is not known; measure first"
+            yield finding("WS123", message, path, "warning")
+        if served.shape.architecture not in BLENDED:
+            known = ", ".join(sorted(BLENDED))
+            message = f"{served.model_id} is a {served.shape.architecture}; LMCache blends {known}"
+            yield finding("WS124", message, path)
+        layers = [one for one in cache.lmcache.blend_check_layers if one >= served.shape.num_layers]
+        if layers:
+            message = f"blend_check_layers has {layers[0]}; {served.model_id} has {served.shape.num_layers} layers"
+            yield finding("WS124", message, (*served.path, "cache", "lmcache", "blend_check_layers"))
         if cache.tiers.remote is not None:
             message = "blending stores unfinished chunks, and the remote store must not (save_unfull_chunk)"
             yield finding("WS124", message, path)

@@ -7,15 +7,24 @@ from collections.abc import Iterator
 from warmstack.plan.checks.parts import engine_of, model_of
 from warmstack.plan.findings import finding
 from warmstack.plan.load import LOADED_FROM_A_CHECKPOINT
-from warmstack.plan.model import Finding, Plan
-from warmstack.spec import TOKEN, DeploymentSpec
+from warmstack.plan.model import Finding, Plan, SpecPath
+from warmstack.spec import TOKEN, DeploymentSpec, TargetSpec
 
 # Publishers whose model cards ask to accept their terms before anything can be downloaded.
+PARTITIONS = (
+    ("cn-", "aws-cn"),
+    ("us-gov-", "aws-us-gov"),
+    ("us-iso-", "aws-iso"),
+    ("us-isob-", "aws-iso-b"),
+    ("us-isof-", "aws-iso-f"),
+    ("eu-isoe-", "aws-iso-e"),
+    ("eusc-", "aws-eusc"),
+)
 GATED = ("meta-llama/", "google/gemma")
 
 
 def check_hub(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
-    """WS100, WS101, WS102 and WS103."""
+    """WS100, WS101, WS102, WS103 and WS105."""
     for served in plan.models:
         model = model_of(spec, served)
         path = (*served.path, "model", "weights")
@@ -33,11 +42,29 @@ def check_hub(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
         if hub.token_secret is not None and spec.image.build == "none":
             message = "token_secret cannot be read by a stock image, and a template would show the token to everyone"
             yield finding("WS101", message, (*path, "hub", "token_secret"))
+        if hub.token_secret is not None and spec.target is not None:
+            yield from _of_the_target(hub.token_secret, spec.target, (*path, "hub", "token_secret"))
         if spec.image.build == "none" and model.id.startswith(GATED):
             message = f"{model.id} is given out by the hub only to those with access, and a stock image has no token"
             yield finding("WS103", message, path)
         if hub.revision is None:
             yield finding("WS102", f"{model.id} is taken at whatever the hub serves when a copy starts", path)
+
+
+def _of_the_target(arn: str, target: TargetSpec, path: SpecPath) -> Iterator[Finding]:
+    """A role reads no secret of another partition; one of another account only with that account's consent."""
+    _, partition, _, region, account, *_ = arn.split(":")
+    if partition != partition_of(target.region):
+        message = f"token_secret is in the partition {partition}; {target.region} is in {partition_of(target.region)}"
+        yield finding("WS105", message, path)
+    elif account != target.account or region != target.region:
+        message = f"token_secret is in {account}, {region}; the endpoint is in {target.account}, {target.region}"
+        yield finding("WS105", message, path, "note")
+
+
+def partition_of(region: str) -> str:
+    """Return the AWS partition of a Region."""
+    return next((name for start, name in PARTITIONS if region.startswith(start)), "aws")
 
 
 def check_tokenizer(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:

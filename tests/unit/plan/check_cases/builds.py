@@ -8,9 +8,9 @@ from tests.unit.plan.specs import FILES, SGLANG, VLLM
 DOCKER: Change = {"image": {"build": "docker"}}
 PUBLIC: Change = {"image": {"base": "public.ecr.aws/deep-learning-containers/vllm:0.30.0"}}
 TEMPLATE: Change = {"model": {"chat_template": "chat.jinja"}, FILES: {"chat.jinja": "{{ messages }}"}}
-CODE = "from warmstack_formatters import input_formatter"
+CODE = "from warmstack_formatters import input_formatter\n\n\n@input_formatter\ndef f(x): return x\n"
 FORMATTERS: Change = {"model": {"formatters": "formatters.py"}, FILES: {"formatters.py": CODE}}
-OUTPUT: Change = {**FORMATTERS, FILES: {"formatters.py": "from warmstack_formatters import output_formatter"}}
+OUTPUT: Change = {**FORMATTERS, FILES: {"formatters.py": CODE.replace("input_", "output_")}}
 HUB: Change = {"model": {"weights": {"s3": None, "hub": {"revision": "main"}}}}
 
 CASES = (

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from tests.unit.plan.check_cases.case import HERE, Case, Change, options
+from tests.unit.plan.check_cases.case import HERE, MIRROR, Case, Change, options
 from tests.unit.plan.specs import SGLANG, VLLM
 
 BUCKET: Change = {"cache": {"tiers": {"remote": {"url": "s3://acme-kv/", "region": "us-west-2"}}}}
+BLENDING: Change = {"cache": {"tiers": {"cpu": "60%"}, "lmcache": {"enable_blending": True}}}
 DEEPSEEK: Change = {
     "model": {"id": "deepseek-ai/DeepSeek-V3"},
     "endpoint": {"instance_type": "ml.p5en.48xlarge"},
@@ -125,25 +126,42 @@ CASES = (
     ),
     Case(
         check="WS123",
-        bad=[{"cache": {"tiers": {"cpu": "60%"}, "lmcache": {"enable_blending": True}}}],
+        bad=[BLENDING],
         good=[{"cache": {"tiers": {"cpu": "60%"}}}],
         path=("cache", "lmcache", "enable_blending"),
-        says="untried",
+        says="does not start",
+    ),
+    Case(
+        check="WS123",
+        label="an image of one's own may be patched",
+        bad=[BLENDING, MIRROR],
+        good=[MIRROR, {"cache": {"tiers": {"cpu": "60%"}}}],
+        path=("cache", "lmcache", "enable_blending"),
+        says="measure first",
+        severity="warning",
     ),
     Case(
         check="WS124",
-        bad=[BUCKET, {"cache": {"lmcache": {"enable_blending": True}}}],
-        good=[{"cache": {"tiers": {"cpu": "60%"}, "lmcache": {"enable_blending": True}}}],
+        bad=[BLENDING, BUCKET],
+        good=[BLENDING],
         path=("cache", "lmcache", "enable_blending"),
         says="save_unfull_chunk",
     ),
     Case(
         check="WS124",
-        label="latent attention",
-        bad=[VLLM, DEEPSEEK, {"cache": {"tiers": {"cpu": "60%"}, "lmcache": {"enable_blending": True}}}],
+        label="another class of model",
+        bad=[VLLM, DEEPSEEK, BLENDING],
         good=[VLLM, DEEPSEEK, {"cache": {"tiers": {"cpu": "60%"}}}],
         path=("cache", "lmcache", "enable_blending"),
-        says="latent attention",
+        says="DeepseekV3ForCausalLM",
+    ),
+    Case(
+        check="WS124",
+        label="a layer that is not there",
+        bad=[BLENDING, {"cache": {"lmcache": {"blend_check_layers": [99]}}}],
+        good=[BLENDING, {"cache": {"lmcache": {"blend_check_layers": [2]}}}],
+        path=("cache", "lmcache", "blend_check_layers"),
+        says="28 layers",
     ),
     Case(
         check="WS125",

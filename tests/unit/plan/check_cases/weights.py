@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from tests.unit.plan.check_cases.case import Case, options
+from tests.unit.plan.check_cases.case import BUILT, HERE, Case, Change, options
 from tests.unit.plan.specs import VLLM
+
+
+def _token(partition: str, region: str) -> Change:
+    arn = f"arn:{partition}:secretsmanager:{region}:111122223333:secret:hub-AbCdEf"
+    return {"model": {"weights": {"s3": None, "hub": {"revision": "main", "token_secret": arn}}}}
+
 
 CASES = (
     Case(
@@ -79,5 +85,21 @@ CASES = (
         good=[options(chat_template="chat.jinja")],
         path=("engine", "options"),
         says="looks like a token",
+    ),
+    Case(
+        check="WS105",
+        bad=[BUILT, HERE, _token("aws-cn", "cn-north-1")],
+        good=[BUILT, HERE, _token("aws", "us-west-2")],
+        path=("model", "weights", "hub", "token_secret"),
+        says="aws-cn",
+    ),
+    Case(
+        check="WS105",
+        label="another Region",
+        bad=[BUILT, HERE, _token("aws", "eu-west-1")],
+        good=[BUILT, HERE, _token("aws", "us-west-2")],
+        path=("model", "weights", "hub", "token_secret"),
+        says="eu-west-1",
+        severity="note",
     ),
 )
