@@ -53,10 +53,16 @@ def test_the_wheel_holds_the_package_and_its_data(wheel: Path, root: Path) -> No
     assert wanted <= names
     assert "warmstack/py.typed" in names
     assert any(name.startswith("warmstack/catalog/data/") for name in names)
+    assert "warmstack/_data/templates/sglang/Dockerfile.j2" in names
+    assert "warmstack/_data/container/session_server/requirements.txt" in names
     assert not any(name.startswith(("tests/", "stacks/", "specs/")) for name in names)
 
 
-def test_the_installed_wheel_plans_a_shipped_spec(wheel: Path, root: Path, tmp_path: Path) -> None:
+def _files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_installed_wheel_plans_and_renders_shipped_specs(wheel: Path, root: Path, tmp_path: Path) -> None:
     run(UV, "venv", "--python", sys.executable, tmp_path / "venv", cwd=tmp_path)
     python = tmp_path / "venv" / "bin" / "python"
     run(
@@ -68,6 +74,12 @@ def test_the_installed_wheel_plans_a_shipped_spec(wheel: Path, root: Path, tmp_p
     out = run(command, "plan", "spec.yaml", cwd=tmp_path)
     assert "tiered-prod" in out
     assert "LMCACHE_MAX_LOCAL_CPU_SIZE=65" in out
+    (tmp_path / "built.yaml").write_bytes((root / "specs" / "sglang-sessions.yaml").read_bytes())
+    run(command, "render", "built.yaml", cwd=tmp_path)
+    run(root / ".venv" / "bin" / "warmstack", "render", "built.yaml", "-o", "clone", cwd=tmp_path)
+    packaged, cloned = (_files(tmp_path / one / "sglang-sessions-prod") for one in ("build", "clone"))
+    assert packaged == cloned
+    assert "sglang-0.5.20/session_server/requirements.txt" in packaged
     installed = run(UV, "pip", "list", "--python", python, cwd=tmp_path)
     assert "aws-cdk-lib" not in installed
     assert "boto3" not in installed

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from tests.examples import BASES, EXAMPLES
+from tests.unit.plan.specs import loaded
 from warmstack.spec import RESERVED_KEYS, SpecError, load_spec, render, schema_text, spec_schema
 from warmstack.spec.diagnostics import Diagnostic
 from warmstack.spec.explain import near
@@ -139,3 +140,16 @@ def test_a_long_line_is_cut_around_the_caret() -> None:
     caret = shown[2].index("^")
     assert shown[1][caret : caret + 3] == "BAD"
     assert max(len(text) for text in shown) < 140
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "111122223333.dkr.ecr.eusc-de-east-1.amazonaws.eu/mirror:1",
+        "111122223333.dkr.ecr.us-iso-east-1.c2s.ic.gov/mirror:1",
+        "111122223333.dkr.ecr.cn-north-1.amazonaws.com.cn/mirror:1",
+        "public.ecr.aws/deep-learning-containers/vllm:0.30.0",
+    ],
+)
+def test_bases_lie_in_the_registries_of_every_partition(base: str) -> None:
+    assert loaded({"image": {"base": base}}).spec.image.base == base
