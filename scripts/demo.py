@@ -21,6 +21,7 @@ from cloud_assembly import ROOT, read_template, stack_templates
 
 BIN = Path(".venv") / "bin"
 ASSEMBLY = Path("cdk.out")
+DEFAULT = Path("specs/rag-prefix-aware.yaml")  # what the Makefile names
 
 
 def main() -> int:
@@ -31,6 +32,9 @@ def main() -> int:
     specs = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "specs").glob("*.yaml"))
     if not specs:
         print("demo: there is no spec in specs/; `.venv/bin/warmstack init NAME` writes a first one", file=sys.stderr)
+        return 1
+    if not spec.exists() and spec != DEFAULT:
+        print(f"demo: there is no file {spec}", file=sys.stderr)
         return 1
     if not spec.exists():  # the example that is shown by default is gone: show what is there
         spec = Path(specs[0])

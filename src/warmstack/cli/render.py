@@ -24,7 +24,8 @@ def render_specs(paths: Sequence[Path], folder: Path, *, properties: bool, as_js
         errors = [one for one in outcome.diagnostics if one.severity == "error"]
         if errors or outcome.plan is None:
             failed = True
-            sys.stderr.write(render_messages(errors, outcome.lines))
+            # JSON on standard output must stay JSON.
+            (sys.stderr if as_json else sys.stdout).write(render_messages(errors, outcome.lines))
         else:
             plans.append((path, outcome.plan))
     twice = [] if failed else list(claimed_twice([(str(path), plan) for path, plan in plans]))
@@ -49,6 +50,8 @@ def _write(plan: Plan, folder: Path, *, properties: bool) -> dict[str, Any]:
         "images": [
             {
                 "name": image.name,
+                "mode": image.mode,
+                "repository": f"{image.base.repository}:{image.base.tag}",
                 "folder": places[context.name].as_posix(),
                 "sha256": context.digest,
                 "base": image.base_uri,
@@ -77,8 +80,12 @@ def _write_properties(plan: Plan, folder: Path) -> list[str]:
 def _tell(one: dict[str, Any]) -> None:
     for image in one["images"]:
         print(f"{one['stack']}: {printable(image['folder'])} ({len(image['files'])} files)")
-        base = image["base"] or "BASE_IMAGE (with --build-arg: it differs from Region to Region)"
-        print(f"  docker build --platform linux/amd64 -t {image['name']} {printable(image['folder'])}   # on {base}")
+        if image["mode"] == "codebuild":
+            print("  CodeBuild builds it while the stack deploys; to try it here:")
+        base = "" if image["base"] else f"--build-arg BASE_IMAGE=REGISTRY/{image['repository']} "
+        print(f"  docker build --platform linux/amd64 {base}-t {image['name']} {printable(image['folder'])}")
+        if base:
+            print("  (the registry differs from Region to Region: with target in the spec it is filled in)")
     for path in one["serving_properties"]:
         print(f"{one['stack']}: {printable(path)}: put it beside the weights as serving.properties")
     if not one["images"] and not one["serving_properties"]:

@@ -19,8 +19,9 @@ def test_it_writes_a_folder_that_docker_can_build(run: Runner, tmp_path: Path) -
     folder = tmp_path / "sglang-sessions-prod" / "sglang-0.5.20"
     assert (folder / "Dockerfile").is_file()
     assert (folder / "session_server" / "requirements.txt").is_file()
-    assert f"docker build --platform linux/amd64 -t sglang-0.5.20 {folder.as_posix()}" in output
-    assert "BASE_IMAGE" in output
+    base = "--build-arg BASE_IMAGE=REGISTRY/sglang:0.5.20-gpu-py312-cu130-ubuntu24.04-sagemaker"
+    assert f"docker build --platform linux/amd64 {base} -t sglang-0.5.20 {folder.as_posix()}" in output
+    assert "CodeBuild builds it while the stack deploys" in output
 
 
 def test_json_names_every_file(run: Runner, tmp_path: Path) -> None:
@@ -52,8 +53,10 @@ def test_other_servers_have_no_serving_properties(run: Runner, tmp_path: Path) -
 def test_an_invalid_spec_writes_nothing(run: Runner, tmp_path: Path) -> None:
     bad = tmp_path / "bad.yaml"
     bad.write_text("name: bad\n", encoding="utf-8")
-    run("render", str(bad), BUILT, "-o", str(tmp_path / "out"))
-    assert run.code == 1
+    output = run("render", str(bad), BUILT, "-o", str(tmp_path / "out"))
+    assert (run.code, run.err) == (1, "")
+    assert "bad.yaml:1:1: error" in output
+    assert run("render", str(bad), "--json", "-o", str(tmp_path / "out")) == ""
     assert "bad.yaml:1:1: error" in run.err
     assert not (tmp_path / "out").exists()
 

@@ -23,7 +23,7 @@ CHECKS = table(
         "WS112",
         "error",
         "The stock image cannot carry the file.",
-        "Write image.build: docker or codebuild. A chat template can lie with the weights too (tokenizer_config.json).",
+        "Write image.build: docker or codebuild (a chat template may lie with the weights instead).",
         "an environment value has at most 1,024 characters and no line break",
     ),
     (
@@ -37,7 +37,7 @@ CHECKS = table(
         "WS114",
         "error",
         "LMI finds formatters only beside weights that lie in S3.",
-        "Put the weights into S3 and name them with model.weights.s3, or use the vllm server.",
+        "Put the weights into S3 and name them with model.weights.s3, or use the vllm or sglang server.",
         "DJL Serving service_loader: model.py of the model's folder",
     ),
     (

@@ -70,6 +70,8 @@ def check_needless(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
     del spec
     for image in plan.images:
         carries = any(one.lmcache or one.chat_template or one.formatters for one in image.models)
+        # On vLLM only an image of ours runs the formatters that adapters may bring.
+        carries = carries or (image.server == "vllm" and image.serves_adapters)
         if image.server != "sglang" and not carries and not image.reads_hub_token:
             message = f"the image for {image.name} would carry nothing that the stock image lacks"
             yield finding("WS113", message, ("image", "build"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.plan.check_cases.case import BUILT, HERE, SESSIONS, TWO, Case, Change
+from tests.unit.plan.check_cases.case import ADAPTERS, BUILT, HERE, SESSIONS, TWO, Case, Change, component
 from tests.unit.plan.specs import FILES, SGLANG, VLLM
 
 DOCKER: Change = {"image": {"build": "docker"}}
@@ -67,6 +67,14 @@ CASES = (
         good=[SGLANG, BUILT],
         path=("image", "build"),
         says="stock image",
+    ),
+    Case(
+        check="WS113",
+        label="adapters may bring formatters",
+        bad=[VLLM, BUILT],
+        good=[VLLM, BUILT, component(adapters=ADAPTERS)],
+        path=("image", "build"),
+        says="nothing",
     ),
     Case(
         check="WS114",
