@@ -16,6 +16,7 @@ from contextlib import contextmanager
 import uvicorn
 
 from session_server.app import Services, make_app, make_services
+from session_server.bodies import Bodies
 from session_server.engine_client import EngineClient
 from session_server.engine_process import EngineCommand, EngineProcess, exit_description, exit_status, run_cuda_compat
 from session_server.errors import SettingsError
@@ -33,7 +34,21 @@ _log = logging.getLogger("session_server")
 
 
 class Server(uvicorn.Server):
-    """uvicorn without its signal handlers: the supervisor decides what ends when."""
+    """uvicorn without its signal handlers: the supervisor decides what ends when.
+
+    Args:
+        config: uvicorn's.
+        bodies: What still comes in when the server ends.
+    """
+
+    def __init__(self, config: uvicorn.Config, bodies: Bodies) -> None:
+        super().__init__(config)
+        self._bodies = bodies
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let what runs finish, and what only begins to arrive not use up its time."""
+        self._bodies.hasten()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -160,4 +175,4 @@ def make_server(services: Services) -> Server:
         timeout_graceful_shutdown=round(services.settings.drain_seconds),
         backlog=BACKLOG,
     )
-    return Server(config)
+    return Server(config, services.bodies)
