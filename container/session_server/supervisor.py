@@ -20,6 +20,7 @@ from session_server.bodies import Bodies
 from session_server.engine_client import EngineClient
 from session_server.engine_process import EngineCommand, EngineProcess, exit_description, exit_status, run_cuda_compat
 from session_server.errors import SettingsError
+from session_server.head_limits import BoundedHeadProtocol
 from session_server.health import EngineHealth, LivenessProbe, Prober
 from session_server.settings import Settings
 
@@ -169,7 +170,7 @@ def make_server(services: Services) -> Server:
         date_header=False,
         lifespan="off",
         ws="none",
-        http="httptools",
+        http=BoundedHeadProtocol,
         proxy_headers=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=round(services.settings.drain_seconds),
