@@ -72,14 +72,15 @@ class AdapterRegistry:
         """The names that mean something in requests."""
         return KnownModels(served=self._served, adapters=self._adapters.keys(), retired=self._retired)
 
-    def adopt(self, cards: Iterable[dict[str, Any]]) -> None:
+    def adopt(self, answer: object) -> None:
         """Take over what the engine was started with: the base model's name, and adapters of SM_SGLANG_LORA_PATHS.
 
         Args:
-            cards: The entries of the engine's /v1/models.
+            answer: The engine's to /v1/models. What in it has not the known form is left out: the engine serves
+                without it.
         """
-        for card in cards:
-            name = str(card.get("id"))
+        for card in model_cards(answer):
+            name = card["id"]
             if not card.get("parent"):
                 self._served = self._served or name
             elif name not in self._adapters:
@@ -234,6 +235,13 @@ class AdapterRegistry:
                 code="adapter_unload_failed",
             )
         _log.info("adapter %s is unloaded", adapter.name)
+
+
+def model_cards(answer: object) -> list[dict[str, Any]]:
+    """Return the entries of the engine's /v1/models that have a name."""
+    cards = answer.get("data") if isinstance(answer, dict) else None
+    listed = cards if isinstance(cards, list) else []
+    return [card for card in listed if isinstance(card, dict) and isinstance(card.get("id"), str) and card["id"]]
 
 
 def _failure(status: int, answer: Any) -> str | None:

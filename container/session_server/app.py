@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from session_server.adapter_paths import adapter_folder, formatter_file
 from session_server.adapter_references import check_adapter_name
-from session_server.adapters import Adapter, AdapterRegistry
+from session_server.adapters import Adapter, AdapterRegistry, model_cards
 from session_server.bodies import Bodies
 from session_server.endpoint import InferenceEndpoint
 from session_server.engine_client import EngineClient
@@ -127,11 +127,10 @@ def _add_health(app: FastAPI, services: Services) -> None:
     @app.get("/v1/models")
     async def models() -> Response:
         status, answer = await services.engine.call("GET", "/v1/models")
-        cards = answer.get("data") if isinstance(answer, dict) else None
-        if isinstance(cards, list) and cards:
-            listed = {card.get("id") for card in cards}
+        if cards := model_cards(answer):
+            listed = {card["id"] for card in cards}
             waiting = [one.name for one in services.adapters.list() if one.name not in listed]
-            cards += [cards[0] | {"id": name, "root": name, "parent": cards[0].get("id")} for name in waiting]
+            answer["data"] += [cards[0] | {"id": name, "root": name, "parent": cards[0]["id"]} for name in waiting]
         return _response(json_reply(answer, status=status))
 
     @app.get("/metrics")

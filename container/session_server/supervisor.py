@@ -97,7 +97,7 @@ async def _run(services: Services, command: EngineCommand, listener: socket.sock
         engine=services.engine,
         health=health,
         liveness=liveness,
-        on_ready=lambda: _adopt_models(services),
+        on_ready=lambda: adopt_models(services),
         probe_seconds=settings.probe_seconds,
         timeout_seconds=settings.stall_seconds,
     )
@@ -154,10 +154,10 @@ class _Stop:
         self.asked = self._server.should_exit = True
 
 
-async def _adopt_models(services: Services) -> None:
+async def adopt_models(services: Services) -> None:
+    """Take over the models that the engine was started with."""
     _, answer = await services.engine.call("GET", "/v1/models", timeout_seconds=services.settings.stall_seconds)
-    cards = answer.get("data") if isinstance(answer, dict) else None
-    services.adapters.adopt(card for card in cards or [] if isinstance(card, dict))
+    services.adapters.adopt(answer)
 
 
 def make_server(services: Services) -> Server:

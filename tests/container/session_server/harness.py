@@ -23,7 +23,7 @@ from session_server.app import Services, make_services
 from session_server.engine_client import EngineClient
 from session_server.health import EngineHealth, LivenessProbe, Prober
 from session_server.settings import Settings
-from session_server.supervisor import Server, make_server
+from session_server.supervisor import Server, adopt_models, make_server
 
 STANDIN_FOLDER = Path(__file__).parents[2] / "fakes" / "sglang_engine"
 SESSIONS_ON = {"SAGEMAKER_ENABLE_STATEFUL_SESSIONS": "true"}
@@ -212,15 +212,11 @@ async def start_server(
     server = make_server(services)
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)
 
-    async def adopt() -> None:
-        _, answer = await client.call("GET", "/v1/models")
-        services.adapters.adopt(answer["data"])
-
     prober = Prober(
         engine=client,
         health=health,
         liveness=LivenessProbe.HEALTH_GENERATE,
-        on_ready=adopt,
+        on_ready=lambda: adopt_models(services),
         probe_seconds=settings.probe_seconds,
         timeout_seconds=settings.stall_seconds,
     )
