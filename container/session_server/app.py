@@ -18,7 +18,7 @@ from starlette.routing import Route
 from session_server.adapter_paths import adapter_folder, formatter_file
 from session_server.adapter_references import check_adapter_name
 from session_server.adapters import Adapter, AdapterRegistry, model_cards
-from session_server.bodies import Bodies
+from session_server.bodies import Bodies, ClientGoneError
 from session_server.endpoint import InferenceEndpoint
 from session_server.engine_client import EngineClient
 from session_server.errors import BadRequestError, RequestError
@@ -181,12 +181,16 @@ def _add_error_handlers(app: FastAPI) -> None:
         )
         return _response(error_reply(known))
 
+    async def on_gone(_request: Request, _error: Exception) -> Response:
+        return Response()  # to no one; without it the log would have a traceback for each
+
     async def on_any_error(_request: Request, _error: Exception) -> Response:
         message = "the session server failed; its log says why"
         return _response(error_reply(RequestError(message, status=500, code="internal_error")))
 
     app.add_exception_handler(RequestError, on_request_error)
     app.add_exception_handler(HTTPException, on_http_error)
+    app.add_exception_handler(ClientGoneError, on_gone)
     app.add_exception_handler(Exception, on_any_error)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -67,6 +68,19 @@ def test_more_bytes_than_may_arrive_at_once_are_503(impatient: Stack) -> None:
     for connection in waiting:
         connection.close()
     wait_until(lambda: impatient.services.bodies.held_bytes == 0, "nothing is held any more")
+
+
+@pytest.mark.parametrize("path", ["/invocations", "/adapters"])
+def test_a_client_that_goes_in_the_middle_of_its_body_is_no_fault(
+    impatient: Stack, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR):
+        connection = half_sent(impatient, path)
+        wait_until(lambda: impatient.services.bodies.held_bytes == 8, "it has come")
+        connection.close()
+        wait_until(lambda: impatient.services.bodies.held_bytes == 0, "it is noticed")
+        wait_until(lambda: not impatient.server.server_state.tasks, "its task has ended")
+    assert caplog.text == ""
 
 
 def test_the_bytes_that_may_arrive_hold_the_largest_body() -> None:
