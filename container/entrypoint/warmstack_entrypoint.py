@@ -26,6 +26,8 @@ LAID_OUT_FOLDER = Path("/tmp/warmstack/model")
 CODE_FOLDER = Path(__file__).resolve().parent.parent / "formatters"
 # The keys under which people keep a hub token when the secret is a JSON object.
 TOKEN_KEYS = ("HF_TOKEN", "hf_token", "HUGGING_FACE_HUB_TOKEN", "token")
+# What no token has: it comes from JSON, or from a shell's quotes.
+_NO_TOKEN = frozenset(" \"'`[]{}")
 
 
 class StartError(Exception):
@@ -79,22 +81,25 @@ def prepare(
 
 
 def hub_token(value: str, arn: str) -> str:
-    """Return the token in a secret's value: the value itself, or one of :data:`TOKEN_KEYS` of a JSON object.
+    """Return the token in a secret's value: the value itself, a JSON text, or one of :data:`TOKEN_KEYS` of an object.
 
     Raises:
         StartError: there is no token in it. The message never shows the value.
     """
     text = value.strip()
-    if text.startswith("{"):
+    if text.startswith(("{", '"')):
         try:
             document = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise StartError(f"the secret {arn} begins like JSON and is none; store the token alone") from None
-        found = [document[key] for key in TOKEN_KEYS if isinstance(document.get(key), str)]
-        text = found[0].strip() if found else ""
-    if not text or not text.isascii() or not text.isprintable() or " " in text:
+        found = [document.get(key) for key in TOKEN_KEYS] if isinstance(document, dict) else [document]
+        # The first that is not empty: a form with a field for each key leaves the others empty.
+        text = next((one.strip() for one in found if isinstance(one, str) and one.strip()), "")
+    if not text or not text.isascii() or not text.isprintable() or not _NO_TOKEN.isdisjoint(text):
         names = ", ".join(TOKEN_KEYS)
-        raise StartError(f"the secret {arn} holds no token: store the token alone, or JSON with one of {names}")
+        raise StartError(
+            f"the secret {arn} holds no token: store the token alone, without quotes, or JSON with one of {names}"
+        )
     return text
 
 
@@ -127,10 +132,16 @@ def lay_out(formatters: Path, model_folder: Path, laid_out_folder: Path) -> None
         laid_out_folder.mkdir(parents=True)
         for path in weights:
             (laid_out_folder / path.name).symlink_to(path)
-        for name, source in code.items():
-            shutil.copyfile(source, laid_out_folder / name)
     except OSError as error:
         raise StartError(f"{laid_out_folder} cannot be made: {error}") from error
+    for name, source in code.items():
+        try:
+            shutil.copyfile(source, laid_out_folder / name)
+        except OSError as error:
+            where = f" ({FORMATTERS})" if source == formatters else ""
+            raise StartError(
+                f"{source}{where} cannot be copied to {laid_out_folder}: {error.strerror or error}"
+            ) from error
 
 
 def read_secret(arn: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -26,6 +26,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 ADAPTER_HEADER = b"x-amzn-sagemaker-adapter-identifier"
 # What generates. SageMaker calls the first; the vLLM image can route it to the others by a custom attribute.
 GENERATING = frozenset({"/invocations", "/v1/chat/completions", "/v1/completions"})
+# Where SageMaker puts adapters and models. The middleware runs code before the server has looked at where it lies.
+ROOTS = (Path("/opt/ml/models"), Path("/opt/ml/model"))
 _LOG = logging.getLogger("warmstack")
 
 
@@ -35,10 +37,11 @@ class FormatterMiddleware:
     Args:
         app: the application behind it.
         base: the base model's formatters, or None without.
+        roots: the folders in which an adapter's formatters may lie.
     """
 
-    def __init__(self, app: App, base: Formatters | None = None) -> None:
-        self._app, self._base = app, base
+    def __init__(self, app: App, base: Formatters | None = None, *, roots: Sequence[Path] = ROOTS) -> None:
+        self._app, self._base, self._roots = app, base, tuple(roots)
         self._adapters: dict[str, Formatters] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -63,7 +66,7 @@ class FormatterMiddleware:
         name, source = _name_and_source(scope, body)
         try:
             # In a thread: the user's file may import what takes seconds, and others are being answered.
-            formatters = await asyncio.to_thread(_formatters_in, source, name)
+            formatters = await asyncio.to_thread(_formatters_in, source, name, self._roots)
         except FormatterError as error:
             await _refuse(send, error)
             return
@@ -131,10 +134,25 @@ def _first(adapter: Formatters | None, base: Formatters | None, wanted: str) -> 
     return next((one for one in (adapter, base) if one is not None and getattr(one, wanted)), None)
 
 
-def _formatters_in(folder: str, adapter: str) -> Formatters | None:
-    """Return the formatters in an adapter's folder, or None where it has none."""
-    path = Path(folder) / "formatters.py"
-    return load(path, adapter, adapter=adapter) if adapter and path.is_file() else None
+def _formatters_in(folder: str, adapter: str, roots: Sequence[Path]) -> Formatters | None:
+    """Return the formatters in an adapter's folder, or None where it has none.
+
+    Raises:
+        FormatterError: they cannot be used, or lie outside the roots when every link is followed.
+    """
+    try:
+        path = (Path(folder) / "formatters.py").resolve(strict=True)
+        if not adapter or not path.is_file():
+            return None
+    except (OSError, RuntimeError, ValueError):
+        # A path that is none (too long, with a null byte, links in a circle) is the server's to refuse.
+        return None
+    if not any(path.is_relative_to(root.resolve()) for root in roots):
+        allowed = ", ".join(map(str, roots))
+        raise FormatterError(
+            f"the formatters of {adapter} are not run: they must lie inside {allowed}, also after links are followed"
+        )
+    return load(path, adapter, adapter=adapter)
 
 
 async def _read(receive: Receive) -> bytes | None:

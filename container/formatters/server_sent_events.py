@@ -8,6 +8,7 @@ from dataclasses import dataclass
 # The end of an event: a line break and an empty line, each in any of its forms.
 _END = re.compile(rb"\r?\n\r?\n|\r\r")
 _LONGEST_END = 4
+_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,7 @@ class EventReader:
     def __init__(self) -> None:
         self._waiting = bytearray()
         self._searched = 0
+        self._begun = False
 
     def feed(self, received: bytes) -> list[Event]:
         """Return the events that are complete with these bytes."""
@@ -51,7 +53,7 @@ class EventReader:
                 self._searched = len(self._waiting)
                 return events
             # Guard: \r\r\n ends with the \n of an end that was found before; it belongs to no event.
-            event = bytes(self._waiting[: end.start()]).strip(b"\r\n")
+            event = self._without_mark(bytes(self._waiting[: end.start()])).strip(b"\r\n")
             del self._waiting[: end.end()]
             self._searched = 0
             if event:
@@ -59,10 +61,17 @@ class EventReader:
 
     def rest(self) -> list[Event]:
         """Return what the stream ended with, where the empty line was missing."""
-        left = bytes(self._waiting).strip(b"\r\n")
+        left = self._without_mark(bytes(self._waiting)).strip(b"\r\n")
         self._waiting.clear()
         self._searched = 0
         return [_event(left)] if left else []
+
+    def _without_mark(self, event: bytes) -> bytes:
+        """Drop a byte order mark at the stream's beginning, which belongs to no field."""
+        if self._begun:
+            return event
+        self._begun = True
+        return event.removeprefix(_MARK)
 
 
 def _event(raw: bytes) -> Event:

@@ -141,11 +141,10 @@ def load(path: Path, name: str, *, adapter: str | None = None) -> Formatters:
         with _importable_names():
             exec(code, module.__dict__)
         formatters = Formatters(_functions(module, path, name, adapter))
-    except FormatterError:
+    except BaseException as error:  # whatever ends the user's file must not end the server
         del sys.modules[module.__name__]
-        raise
-    except (Exception, SystemExit) as error:
-        del sys.modules[module.__name__]
+        if isinstance(error, FormatterError):
+            raise
         raise FormatterError(f"{where} do not load: {_told(error, path)}") from error
     weakref.finalize(formatters, sys.modules.pop, module.__name__, None)
     return formatters
@@ -193,18 +192,22 @@ class _Function:
         """Call the function and return its result, which is of an allowed type."""
         offered = {"stream": stream, "adapter": self._adapter}
         try:
-            result = self._function(value, **{key: offered[key] for key in self._wanted})
-        except (Exception, SystemExit) as error:
+            result: Any = self._function(value, **{key: offered[key] for key in self._wanted})
+        except BaseException as error:
+            # Guard: all. The server would take a CancelledError or KeyboardInterrupt of the user's for another's.
             raise FormatterError(f"{self._who} failed: {_told(error, self._path)}") from error
-        if not isinstance(result, allowed):
+        # Guard: by its type, and as a plain text. A class of the user's own runs its code when it is asked or sent.
+        if issubclass(type(result), str):
+            result = str.__str__(result)
+        if not issubclass(type(result), allowed):
             if inspect.iscoroutine(result):
                 result.close()
             names = " or ".join(one.__name__ for one in allowed).replace("NoneType", "None")
-            returned = "None" if result is None else type(result).__name__
+            returned = type(result).__name__.replace("NoneType", "None")
             raise self._error(f"returned {returned} for {what}; allowed is {names}")
         try:
-            to_text(cast("dict[str, Any] | str", result or ""))
-        except (TypeError, ValueError, RecursionError) as error:
+            to_text("" if result is None else result)
+        except BaseException as error:  # JSON calls methods of the user's objects
             raise self._error(f"returned what cannot be sent as JSON: {_text(error)}") from error
         return result
 
@@ -289,7 +292,8 @@ def _told(error: BaseException, path: Path) -> str:
 
 def _text(error: BaseException) -> str:
     try:
-        text = " ".join(str(error).split())
-    except Exception:  # a user's exception may fail to say what it is
+        # Encoded: half of a surrogate pair would fail later, while the message is being sent.
+        text = " ".join(str.__str__(str(error)).split()).encode("utf-8", "replace").decode()
+    except BaseException:  # a user's exception may fail to say what it is, in every way
         text = ""
     return (text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "…") or "no message"

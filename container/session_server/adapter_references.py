@@ -127,7 +127,8 @@ def choose_adapters(body: dict[str, Any], header: str | None, known: KnownModels
     if isinstance(model, str) and model in known.adapters:
         if names and set(names) != {model}:
             raise BadRequestError(f"model names the adapter {model}, and lora_path names {', '.join(names)}; send one")
-        return AdapterChoice(names=(model,), body=body | {"lora_path": body.get("lora_path") or model})
+        # Guard: a lora_path of nulls alone is not empty, and the engine would answer from the base model.
+        return AdapterChoice(names=(model,), body=body | {"lora_path": body["lora_path"] if names else model})
     if isinstance(model, str) and _looks_like_an_adapter(model, known):
         known.require(model, "model")
     return AdapterChoice(names=names, body=body)

@@ -63,7 +63,7 @@ class AdapterRegistry:
         self._load_formatters = load_formatters
         self._adapters: dict[str, Adapter] = {}
         self._retired: set[str] = set()
-        # The unload of a name that is under way. Loading it again must wait: the engine refuses it until then.
+        # The last unload of a name that is under way. Loading it again must wait: the engine refuses it until then.
         self._unloading: dict[str, asyncio.Task[None]] = {}
         self._served: str | None = None
 
@@ -72,14 +72,15 @@ class AdapterRegistry:
         """The names that mean something in requests."""
         return KnownModels(served=self._served, adapters=self._adapters.keys(), retired=self._retired)
 
-    def adopt(self, cards: Iterable[dict[str, Any]]) -> None:
+    def adopt(self, answer: object) -> None:
         """Take over what the engine was started with: the base model's name, and adapters of SM_SGLANG_LORA_PATHS.
 
         Args:
-            cards: The entries of the engine's /v1/models.
+            answer: The engine's to /v1/models. What in it has not the known form is left out: the engine serves
+                without it.
         """
-        for card in cards:
-            name = str(card.get("id"))
+        for card in model_cards(answer):
+            name = card["id"]
             if not card.get("parent"):
                 self._served = self._served or name
             elif name not in self._adapters:
@@ -157,7 +158,7 @@ class AdapterRegistry:
         adapter = self.get(name)
         del self._adapters[name]
         self._retired.add(name)
-        task = asyncio.create_task(self._unload(adapter))
+        task = asyncio.create_task(self._unload(adapter, self._unloading.get(name)))
         self._unloading[name] = task
         task.add_done_callback(
             lambda done: self._unloading.pop(name, None) if self._unloading.get(name) is done else None
@@ -177,7 +178,9 @@ class AdapterRegistry:
         if adapter.loaded:
             return
         if adapter.loading is None:
-            adapter.loading = asyncio.create_task(self._load(adapter))
+            # Guard: the unload is taken here, and not when the load runs. One that begins in between is this adapter's
+            # own and waits for the load; if the load waited for it too, neither would ever end.
+            adapter.loading = asyncio.create_task(self._load(adapter, self._unloading.get(name)))
             adapter.loading.add_done_callback(lambda done: done.cancelled() or done.exception())
         # Shielded: a client that goes away must not take the load from the others.
         await asyncio.shield(adapter.loading)
@@ -191,10 +194,12 @@ class AdapterRegistry:
             if adapter and adapter.source:
                 adapter.loaded = False
 
-    async def _load(self, adapter: Adapter) -> None:
+    async def _load(self, adapter: Adapter, earlier: asyncio.Task[None] | None) -> None:
         try:
-            if unloading := self._unloading.get(adapter.name):
-                await asyncio.wait([unloading])
+            if earlier:
+                await asyncio.wait([earlier])
+            if self._adapters.get(adapter.name) is not adapter:
+                return
             request = {"lora_name": adapter.name, "lora_path": str(adapter.source), "pinned": adapter.pin}
             message = _failure(*await self._engine.call("POST", "/load_lora_adapter", request))
             if message and ALREADY_LOADED.search(message):
@@ -213,7 +218,10 @@ class AdapterRegistry:
         finally:
             adapter.loading = None
 
-    async def _unload(self, adapter: Adapter) -> None:
+    async def _unload(self, adapter: Adapter, earlier: asyncio.Task[None] | None) -> None:
+        # The last unload of a name ends last, so that a load which waits for it has waited for all of them.
+        if earlier:
+            await asyncio.wait([earlier])
         if adapter.loading:
             await asyncio.wait([adapter.loading])
         if not adapter.loaded:
@@ -227,6 +235,13 @@ class AdapterRegistry:
                 code="adapter_unload_failed",
             )
         _log.info("adapter %s is unloaded", adapter.name)
+
+
+def model_cards(answer: object) -> list[dict[str, Any]]:
+    """Return the entries of the engine's /v1/models that have a name."""
+    cards = answer.get("data") if isinstance(answer, dict) else None
+    listed = cards if isinstance(cards, list) else []
+    return [card for card in listed if isinstance(card, dict) and isinstance(card.get("id"), str) and card["id"]]
 
 
 def _failure(status: int, answer: Any) -> str | None:

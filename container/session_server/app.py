@@ -17,7 +17,8 @@ from starlette.routing import Route
 
 from session_server.adapter_paths import adapter_folder, formatter_file
 from session_server.adapter_references import check_adapter_name
-from session_server.adapters import Adapter, AdapterRegistry
+from session_server.adapters import Adapter, AdapterRegistry, model_cards
+from session_server.bodies import Bodies, ClientGoneError
 from session_server.endpoint import InferenceEndpoint
 from session_server.engine_client import EngineClient
 from session_server.errors import BadRequestError, RequestError
@@ -25,7 +26,7 @@ from session_server.formatting import Formatters, load_formatters
 from session_server.forms import Form
 from session_server.gateway import Gateway
 from session_server.health import EngineHealth
-from session_server.limits import RequestSlots, read_body
+from session_server.limits import RequestSlots
 from session_server.replies import Reply, error_reply, json_reply
 from session_server.sessions import SessionTable
 from session_server.settings import Settings
@@ -47,6 +48,7 @@ class Services:
         health: The engine's state.
         sessions: The open sessions; None when sessions are off.
         formatters: The base's formatters, if it has some.
+        bodies: Reads the bodies of requests.
     """
 
     settings: Settings
@@ -55,6 +57,7 @@ class Services:
     health: EngineHealth
     sessions: SessionTable | None
     formatters: Formatters | None
+    bodies: Bodies
 
 
 def make_services(settings: Settings, engine: EngineClient, health: EngineHealth, **session_options: Any) -> Services:
@@ -82,6 +85,11 @@ def make_services(settings: Settings, engine: EngineClient, health: EngineHealth
         health=health,
         sessions=sessions if settings.sessions_enabled else None,
         formatters=load_formatters(settings.formatters) if settings.formatters else None,
+        bodies=Bodies(
+            max_bytes=settings.max_body_bytes,
+            seconds=settings.body_seconds,
+            arriving_bytes=settings.max_arriving_bytes,
+        ),
     )
 
 
@@ -102,9 +110,7 @@ def make_app(services: Services) -> FastAPI:
         ("/v1/completions", Form.COMPLETION),
     )
     for path, only in paths:
-        endpoint = InferenceEndpoint(
-            gateway=gateway, slots=slots, max_body_bytes=services.settings.max_body_bytes, only=only
-        )
+        endpoint = InferenceEndpoint(gateway=gateway, slots=slots, bodies=services.bodies, only=only)
         app.router.routes.append(Route(path, endpoint, methods=["POST"]))
     _add_health(app, services)
     _add_adapters(app, services)
@@ -121,11 +127,10 @@ def _add_health(app: FastAPI, services: Services) -> None:
     @app.get("/v1/models")
     async def models() -> Response:
         status, answer = await services.engine.call("GET", "/v1/models")
-        cards = answer.get("data") if isinstance(answer, dict) else None
-        if isinstance(cards, list) and cards:
-            listed = {card.get("id") for card in cards}
+        if cards := model_cards(answer):
+            listed = {card["id"] for card in cards}
             waiting = [one.name for one in services.adapters.list() if one.name not in listed]
-            cards += [cards[0] | {"id": name, "root": name, "parent": cards[0].get("id")} for name in waiting]
+            answer["data"] += [cards[0] | {"id": name, "root": name, "parent": cards[0]["id"]} for name in waiting]
         return _response(json_reply(answer, status=status))
 
     @app.get("/metrics")
@@ -143,7 +148,7 @@ def _add_adapters(app: FastAPI, services: Services) -> None:
 
     @app.post("/adapters")
     async def register(request: Request) -> Response:
-        wanted = await _adapter_request(request, services.settings.max_body_bytes)
+        wanted = await _adapter_request(request, services.bodies)
         name = check_adapter_name(_text(wanted, "name"), "name")
         folder = await asyncio.to_thread(adapter_folder, _text(wanted, "src"), roots)
         preload, pin = _flag(wanted, "preload"), _flag(wanted, "pin")
@@ -176,12 +181,16 @@ def _add_error_handlers(app: FastAPI) -> None:
         )
         return _response(error_reply(known))
 
+    async def on_gone(_request: Request, _error: Exception) -> Response:
+        return Response()  # to no one; without it the log would have a traceback for each
+
     async def on_any_error(_request: Request, _error: Exception) -> Response:
         message = "the session server failed; its log says why"
         return _response(error_reply(RequestError(message, status=500, code="internal_error")))
 
     app.add_exception_handler(RequestError, on_request_error)
     app.add_exception_handler(HTTPException, on_http_error)
+    app.add_exception_handler(ClientGoneError, on_gone)
     app.add_exception_handler(Exception, on_any_error)
 
 
@@ -190,10 +199,10 @@ def _adapter_formatters(folder: Path, name: str) -> Formatters | None:
     return load_formatters(file, name) if file else None
 
 
-async def _adapter_request(request: Request, limit: int) -> dict[str, Any]:
+async def _adapter_request(request: Request, bodies: Bodies) -> dict[str, Any]:
     """Return the JSON body, or without one the query."""
     headers = {key.lower(): value for key, value in request.headers.items()}
-    raw = await read_body(request.receive, headers, limit)
+    raw = await bodies.read(request.receive, headers)
     if not raw.strip():
         wanted: Any = dict(request.query_params)
     else:

@@ -16,10 +16,11 @@ from typing import Any
 from starlette.types import Receive, Scope, Send
 
 from session_server.adapter_references import ADAPTER_HEADER
+from session_server.bodies import Bodies, ClientGoneError
 from session_server.errors import RequestError
 from session_server.forms import Form
 from session_server.gateway import Gateway, Incoming
-from session_server.limits import ClientGoneError, RequestSlots, read_body, validated_headers
+from session_server.limits import RequestSlots, validated_headers
 from session_server.replies import Reply, StreamReply, error_reply
 from session_server.session_protocol import SESSION_HEADER
 
@@ -32,29 +33,29 @@ class InferenceEndpoint:
     Args:
         gateway: Answers the requests.
         slots: Counts those that run.
-        max_body_bytes: The largest body.
+        bodies: Reads what comes in.
         only: The one form that this path takes; None for each.
     """
 
-    def __init__(self, *, gateway: Gateway, slots: RequestSlots, max_body_bytes: int, only: Form | None = None) -> None:
+    def __init__(self, *, gateway: Gateway, slots: RequestSlots, bodies: Bodies, only: Form | None = None) -> None:
         self._gateway = gateway
         self._slots = slots
-        self._max_body_bytes = max_body_bytes
+        self._bodies = bodies
         self._only = only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, as ASGI calls it."""
         try:
+            own = validated_headers(scope["headers"])
+            headers = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in scope["headers"]}
+            request = Incoming(
+                raw=await self._bodies.read(receive, headers),
+                session=own.get(SESSION_HEADER.lower()),
+                adapter=own.get(ADAPTER_HEADER.lower()),
+                only=self._only,
+            )
+            # Guard: after the body. Half-sent ones would take every place, and no request would run.
             with self._slots.slot():
-                own = validated_headers(scope["headers"])
-                headers = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in scope["headers"]}
-                raw = await read_body(receive, headers, self._max_body_bytes)
-                request = Incoming(
-                    raw=raw,
-                    session=own.get(SESSION_HEADER.lower()),
-                    adapter=own.get(ADAPTER_HEADER.lower()),
-                    only=self._only,
-                )
                 await self._until_gone(request, receive, send)
         except ClientGoneError:
             return

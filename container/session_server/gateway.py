@@ -13,6 +13,7 @@ from session_server.adapter_references import AdapterChoice, choose_adapters
 from session_server.adapters import NOT_LOADED, AdapterRegistry
 from session_server.engine_client import EngineAnswer, EngineClient
 from session_server.errors import BadRequestError, RequestError
+from session_server.finite import check_finite
 from session_server.formatting import FormatterPair, Formatters, choose_pair
 from session_server.forms import Form, find_form, missing_form
 from session_server.inputs_form import CONTENT_TYPE, InputsRequest, from_completion, to_completion
@@ -219,6 +220,7 @@ def _parse(request: Incoming) -> dict[str, Any]:
         raise BadRequestError(f"the body is not JSON: {error}", code="invalid_json") from error
     if not isinstance(body, dict):
         raise BadRequestError('the body is JSON, but no object; send {"messages": ...}', code="invalid_json")
+    check_finite(body)
     return body
 
 

@@ -148,3 +148,7 @@ class Prober:
             return await probe()
         except RequestError:
             return False
+        except Exception:
+            # Guard: the prober must outlive any answer. Without it /ping would say the same for ever.
+            _log.exception("a probe failed unexpectedly; it is tried again")
+            return False

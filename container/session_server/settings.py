@@ -15,6 +15,10 @@ MAX_BODY_BYTES = 25 * 1024 * 1024
 """SageMaker passes on bodies up to 25 MB (hosting FAQ, read 2026-11-30); 25 MiB is the larger reading of that."""
 MAX_CONCURRENT_REQUESTS = 1000
 """The length of LMI's job queue (SERVING_JOB_QUEUE_SIZE); its clients meet the same limit here."""
+MAX_ARRIVING_BYTES = 1024 * 1024 * 1024
+"""Forty of the largest bodies at once; each is counted from its first byte until it is whole."""
+BODY_SECONDS = 30.0
+"""For the largest body, 7 Mbit/s; a body that needs longer has stalled."""
 MAX_DRAIN_SECONDS = 25.0
 """SageMaker kills a container 30 s after SIGTERM; the rest is for the engine to end."""
 
@@ -30,6 +34,8 @@ class Settings:
     sessions_sliding: bool
     sessions_max: int
     max_body_bytes: int
+    max_arriving_bytes: int
+    body_seconds: float
     max_concurrent_requests: int
     adapter_roots: tuple[Path, ...]
     formatters: Path | None
@@ -58,6 +64,8 @@ class Settings:
             sessions_sliding=read.boolean("WARMSTACK_SESSIONS_SLIDING", default=False),
             sessions_max=read.integer("WARMSTACK_SESSIONS_MAX", 100_000, least=1, most=10_000_000),
             max_body_bytes=read.integer("WARMSTACK_MAX_BODY_BYTES", MAX_BODY_BYTES, least=1, most=1 << 31),
+            max_arriving_bytes=read.integer("WARMSTACK_MAX_ARRIVING_BYTES", MAX_ARRIVING_BYTES, least=1, most=1 << 40),
+            body_seconds=read.number("WARMSTACK_BODY_SECONDS", BODY_SECONDS, least=0.1, most=3600),
             max_concurrent_requests=read.integer(
                 "WARMSTACK_MAX_CONCURRENT_REQUESTS", MAX_CONCURRENT_REQUESTS, least=1, most=1_000_000
             ),
@@ -73,6 +81,11 @@ class Settings:
             read.problems.append(
                 f"WARMSTACK_ENGINE_PORT is {settings.engine_port}, and the session server listens on that port itself; "
                 "give the engine another one"
+            )
+        if settings.max_arriving_bytes < settings.max_body_bytes:
+            read.problems.append(
+                f"WARMSTACK_MAX_ARRIVING_BYTES is {settings.max_arriving_bytes}; it must be WARMSTACK_MAX_BODY_BYTES "
+                f"({settings.max_body_bytes}) or more, or the largest body never comes in"
             )
         if read.problems:
             raise SettingsError(read.problems)

@@ -31,7 +31,7 @@ async def formatted_events(chunks: AsyncIterator[bytes], pair: FormatterPair) ->
         try:
             for event in splitter.feed(data):
                 chunk = _chunk(event)
-                ready.append(event if chunk is None else _format_event(chunk, pair))
+                ready.append(event if chunk is None else _format_event(event, chunk, pair))
         finally:
             # Also when a formatter fails: what came before the failure is sent before the error.
             if ready:
@@ -81,11 +81,11 @@ def _chunk(event: bytes, *, errors: bool = False) -> dict[str, Any] | None:
     return chunk
 
 
-def _format_event(chunk: dict[str, Any], pair: FormatterPair) -> bytes:
+def _format_event(event: bytes, chunk: dict[str, Any], pair: FormatterPair) -> bytes:
     value = pair.format_chunk(chunk)
     if value is None:
         return b""
-    return encode_event(value if isinstance(value, str) else formatted_json(value))
+    return encode_event(value if isinstance(value, str) else formatted_json(value), event)
 
 
 def _format_line(line: dict[str, Any], pair: FormatterPair) -> bytes:

@@ -16,9 +16,11 @@ from contextlib import contextmanager
 import uvicorn
 
 from session_server.app import Services, make_app, make_services
+from session_server.bodies import Bodies
 from session_server.engine_client import EngineClient
 from session_server.engine_process import EngineCommand, EngineProcess, exit_description, exit_status, run_cuda_compat
 from session_server.errors import SettingsError
+from session_server.head_limits import BoundedHeadProtocol
 from session_server.health import EngineHealth, LivenessProbe, Prober
 from session_server.settings import Settings
 
@@ -33,7 +35,21 @@ _log = logging.getLogger("session_server")
 
 
 class Server(uvicorn.Server):
-    """uvicorn without its signal handlers: the supervisor decides what ends when."""
+    """uvicorn without its signal handlers: the supervisor decides what ends when.
+
+    Args:
+        config: uvicorn's.
+        bodies: What still comes in when the server ends.
+    """
+
+    def __init__(self, config: uvicorn.Config, bodies: Bodies) -> None:
+        super().__init__(config)
+        self._bodies = bodies
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let what runs finish, and what only begins to arrive not use up its time."""
+        self._bodies.hasten()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -81,7 +97,7 @@ async def _run(services: Services, command: EngineCommand, listener: socket.sock
         engine=services.engine,
         health=health,
         liveness=liveness,
-        on_ready=lambda: _adopt_models(services),
+        on_ready=lambda: adopt_models(services),
         probe_seconds=settings.probe_seconds,
         timeout_seconds=settings.stall_seconds,
     )
@@ -138,10 +154,10 @@ class _Stop:
         self.asked = self._server.should_exit = True
 
 
-async def _adopt_models(services: Services) -> None:
+async def adopt_models(services: Services) -> None:
+    """Take over the models that the engine was started with."""
     _, answer = await services.engine.call("GET", "/v1/models", timeout_seconds=services.settings.stall_seconds)
-    cards = answer.get("data") if isinstance(answer, dict) else None
-    services.adapters.adopt(card for card in cards or [] if isinstance(card, dict))
+    services.adapters.adopt(answer)
 
 
 def make_server(services: Services) -> Server:
@@ -154,10 +170,10 @@ def make_server(services: Services) -> Server:
         date_header=False,
         lifespan="off",
         ws="none",
-        http="httptools",
+        http=BoundedHeadProtocol,
         proxy_headers=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=round(services.settings.drain_seconds),
         backlog=BACKLOG,
     )
-    return Server(config)
+    return Server(config, services.bodies)

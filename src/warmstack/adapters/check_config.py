@@ -62,6 +62,11 @@ def _fields(found: AdapterConfig) -> Iterator[Problem]:
     if document.get("r") is not None and found.rank is None:
         value = f"r is {_short(document['r'])}"
         yield error("rank", _place("r"), value, "it must be a positive whole number", "write the rank of the tensors")
+    modules = document.get("target_modules")
+    texts = isinstance(modules, list) and all(isinstance(one, str) for one in modules)
+    if modules is not None and not isinstance(modules, str) and not texts:
+        value, rule = f"it is {_short(modules)}", "it must be a text or a list of texts"
+        yield error("config", _place("target_modules"), value, rule, "save the adapter again with save_pretrained")
     alpha = document.get("lora_alpha")
     if alpha is not None and (isinstance(alpha, bool) or not isinstance(alpha, int | float)):
         yield error(

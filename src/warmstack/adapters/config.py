@@ -61,9 +61,10 @@ def read_config(text: bytes) -> AdapterConfig:
         ConfigError: the text is no JSON object.
     """
     try:
-        document = json.loads(text)
+        # Guard: json.loads guesses the encoding of bytes; the servers open the file as UTF-8.
+        document = json.loads(text.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"is no JSON: {error}") from error
+        raise ConfigError(f"is no JSON in UTF-8: {error}") from error
     if not isinstance(document, dict):
         raise ConfigError("is no JSON object")
     pattern = document.get("rank_pattern")

@@ -73,11 +73,13 @@ def read_header(read: Callable[[int], bytes], file_bytes: int) -> TensorTable:
     if len(text) < length:
         raise HeaderError(f"it ends inside its header, after {len(text)} of {length} bytes")
     try:
-        header = json.loads(text, object_pairs_hook=_unique)
+        # Guard: json.loads guesses the encoding of bytes; the format is UTF-8.
+        header = json.loads(text.decode("utf-8"), object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         raise HeaderError(f"its header is no JSON: {error}") from error
     if not isinstance(header, dict):
         raise HeaderError("its header is no JSON object")
+    _check_metadata(header.get("__metadata__"))
     tensors = {name: _tensor(name, entry) for name, entry in header.items() if name != "__metadata__"}
     ordered = dict(sorted(tensors.items(), key=lambda one: (one[1].begin, one[1].end)))
     _check_places(ordered, file_bytes - _LENGTH_BYTES - length)
@@ -89,6 +91,17 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(document) != len(pairs):
         raise ValueError("a key stands twice")
     return document
+
+
+def _check_metadata(metadata: object) -> None:
+    # Null is what the library takes for none; it reads the rest as a map from text to text.
+    if metadata is None:
+        return
+    if not isinstance(metadata, dict):
+        raise HeaderError("its __metadata__ is no JSON object")
+    for key, value in metadata.items():
+        if not isinstance(value, str):
+            raise HeaderError(f"its __metadata__ has {key[:200]} with a value that is no text")
 
 
 def _tensor(name: str, entry: object) -> Tensor:

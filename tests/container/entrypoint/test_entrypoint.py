@@ -49,12 +49,34 @@ def test_the_token_becomes_the_servers_own_variable() -> None:
     assert asked == [ARN]
 
 
-@pytest.mark.parametrize("value", [TOKEN, f" {TOKEN}\n", json.dumps({"HF_TOKEN": TOKEN}), json.dumps({"token": TOKEN})])
+@pytest.mark.parametrize(
+    "value",
+    [
+        TOKEN,
+        f" {TOKEN}\n",
+        json.dumps({"HF_TOKEN": TOKEN}),
+        json.dumps({"token": TOKEN}),
+        json.dumps({"HF_TOKEN": "", "hf_token": " ", "token": TOKEN}),
+        json.dumps({"HF_TOKEN": None, "token": TOKEN}),
+        json.dumps(TOKEN),
+        json.dumps(f" {TOKEN}\n"),
+    ],
+)
 def test_a_token_is_the_value_or_a_key_of_it(value: str) -> None:
     assert hub_token(value, ARN) == TOKEN
 
 
-@pytest.mark.parametrize("value", ["", "  ", "{", '{"other": "secret-value"}', "two words", "tökén", '{"token": 1}'])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("", "  ", "{", '{"other": "secret-value"}', "two words", "tökén", '{"token": 1}'),
+        *("[1]", '["secret-value"]', "'secret-value'", '"secret-value', '"\\"secret-value\\""', '""'),
+        '{"token": "[secret-value]"}',
+        '{"token": ' * 100_000,
+        '{"token": "a", "more": ' + "[" * 100_000,
+    ],
+    ids=lambda one: one[:30],
+)
 def test_a_value_without_a_token_is_refused_and_never_shown(value: str) -> None:
     with pytest.raises(StartError, match="hub-token-AbCdEf") as caught:
         hub_token(value, ARN)
@@ -100,8 +122,12 @@ def test_what_keeps_formatters_from_the_weights_is_named(tmp_path: Path) -> None
     with pytest.raises(StartError, match=r"model\.py lies beside the weights"):
         lay_out(code, model, tmp_path / "out")
     (model / "model.py").unlink()
-    with pytest.raises(StartError, match="cannot be made"):
+    with pytest.raises(StartError, match=r"gone\.py \(WARMSTACK_FORMATTERS\) cannot be copied to .*: No such file"):
         lay_out(tmp_path / "gone.py", model, tmp_path / "out")
+    with pytest.raises(StartError, match=r"model \(WARMSTACK_FORMATTERS\) cannot be copied"):
+        lay_out(model, model, tmp_path / "out")
+    with pytest.raises(StartError, match=r"mine\.py/out cannot be made"):
+        lay_out(code, model, code / "out")
 
 
 def _run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -34,7 +34,8 @@ CHAT = {"messages": [{"role": "user", "content": "ü"}]}
 
 
 def with_base(write: Write, engine: Engine) -> FormatterMiddleware:
-    return FormatterMiddleware(engine, load(write(TAGGING.format(tag="base"), "base"), "chat"))
+    path = write(TAGGING.format(tag="base"), "base")
+    return FormatterMiddleware(engine, load(path, "chat"), roots=[path.parent.parent])
 
 
 def register(app: FormatterMiddleware, path: Path, name: str) -> Any:
@@ -118,8 +119,8 @@ def test_an_adapter_overrides_the_base_for_each_kind(write: Write) -> None:
 def test_a_registration_that_fails_changes_nothing(write: Write) -> None:
     status = {"now": 400}
     engine = Engine(lambda _: {"status": status["now"], "id": "x"})
-    app = FormatterMiddleware(engine)
     path = write(TAGGING.format(tag="legal"), "legal")
+    app = FormatterMiddleware(engine, roots=[path.parent])
     assert register(app, path, "legal").status == 400
     status["now"] = 200
     assert "by" not in ask(app, CHAT, adapter="legal").json
@@ -132,7 +133,8 @@ def test_a_registration_that_fails_changes_nothing(write: Write) -> None:
 
 def test_formatters_that_do_not_load_keep_the_adapter_out(write: Write) -> None:
     engine = Engine(lambda _: {"id": "x"})
-    answer = register(FormatterMiddleware(engine), write("import no_such_module\n", "legal"), "legal")
+    path = write("import no_such_module\n", "legal")
+    answer = register(FormatterMiddleware(engine, roots=[path.parent]), path, "legal")
     assert answer.status == 424
     assert answer.json["error"]["type"] == "FormatterError"
     assert "the formatters of legal" in answer.json["error"]["message"]

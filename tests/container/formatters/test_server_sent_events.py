@@ -49,3 +49,9 @@ def test_the_forms_of_an_event() -> None:
     assert found[0].others == ("event: e",)
     assert found[0].with_data("x\ny") == b"event: e\ndata: x\ndata: y\n\n"
     assert found[1].raw == b": alive"
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_field() -> None:
+    stream = b'\xef\xbb\xbfdata: {"a": 1}\n\n'
+    for parts in ([stream], [bytes([one]) for one in stream], [stream.rstrip()]):
+        assert [one.data for one in read(parts)] == ['{"a": 1}']

@@ -23,7 +23,7 @@ from session_server.app import Services, make_services
 from session_server.engine_client import EngineClient
 from session_server.health import EngineHealth, LivenessProbe, Prober
 from session_server.settings import Settings
-from session_server.supervisor import make_server
+from session_server.supervisor import Server, adopt_models, make_server
 
 STANDIN_FOLDER = Path(__file__).parents[2] / "fakes" / "sglang_engine"
 SESSIONS_ON = {"SAGEMAKER_ENABLE_STATEFUL_SESSIONS": "true"}
@@ -96,6 +96,7 @@ class Stack:
     port: int
     engine_port: int
     services: Services
+    server: Server
     engine: Engine
     clock: FakeClock
     server_loop: LoopThread
@@ -168,11 +169,12 @@ def running_stack(
     try:
         engine, standin = engine_loop.run(start_standin(arguments, Options(**options)))
         engine_port = standin.sockets[0].getsockname()[1]
-        services, port, close = server_loop.run(start_server(settings, engine_port, clock))
+        services, server, port, close = server_loop.run(start_server(settings, engine_port, clock))
         stack = Stack(
             port=port,
             engine_port=engine_port,
             services=services,
+            server=server,
             engine=engine,
             clock=clock,
             server_loop=server_loop,
@@ -202,7 +204,7 @@ async def close_standin(server: asyncio.Server) -> None:
 
 async def start_server(
     settings: Settings, engine_port: int, clock: FakeClock
-) -> tuple[Services, int, Callable[[], Awaitable[None]]]:
+) -> tuple[Services, Server, int, Callable[[], Awaitable[None]]]:
     health = EngineHealth(stall_seconds=settings.stall_seconds)
     client = EngineClient(f"http://127.0.0.1:{engine_port}", progress=health.note_progress)
     await client.__aenter__()
@@ -210,15 +212,11 @@ async def start_server(
     server = make_server(services)
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)
 
-    async def adopt() -> None:
-        _, answer = await client.call("GET", "/v1/models")
-        services.adapters.adopt(answer["data"])
-
     prober = Prober(
         engine=client,
         health=health,
         liveness=LivenessProbe.HEALTH_GENERATE,
-        on_ready=adopt,
+        on_ready=lambda: adopt_models(services),
         probe_seconds=settings.probe_seconds,
         timeout_seconds=settings.stall_seconds,
     )
@@ -233,4 +231,4 @@ async def start_server(
         listener.close()
         await client.__aexit__(None, None, None)
 
-    return services, listener.getsockname()[1], close
+    return services, server, listener.getsockname()[1], close

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from session_server.adapter_references import KnownModels, choose_adapters, named_adapter
@@ -35,6 +35,7 @@ def engines_choice(body: dict[str, Any]) -> set[str]:
     adapters=st.one_of(st.none(), NAMES, st.lists(NAMES, max_size=1)),
     header=st.one_of(st.none(), NAMES),
 )
+@example(model="legal", lora_path=[None], adapters=None, header=None)
 def test_the_engine_is_asked_for_registered_adapters_only(
     model: object, lora_path: object, adapters: object, header: str | None
 ) -> None:

@@ -18,6 +18,7 @@ def test_the_defaults() -> None:
     assert (settings.sessions_enabled, settings.sessions_expiration_seconds) == (False, 1200)
     assert settings.max_body_bytes == 26_214_400
     assert settings.max_concurrent_requests == 1000
+    assert (settings.max_arriving_bytes, settings.body_seconds) == (1_073_741_824, 30)
     assert settings.adapter_roots == (Path("/opt/ml/models"), Path("/opt/ml/model"))
     assert settings.drain_seconds == 25
 
@@ -36,6 +37,8 @@ def test_sessions_are_switched_on_in_the_platforms_words(text: str, on: bool) ->
         ("SAGEMAKER_SESSIONS_EXPIRATION", "²", "a whole number"),
         ("WARMSTACK_MAX_BODY_BYTES", "-1", "a whole number"),
         ("WARMSTACK_MAX_CONCURRENT_REQUESTS", "0", "a whole number from 1"),
+        ("WARMSTACK_MAX_ARRIVING_BYTES", "1k", "a whole number from 1"),
+        ("WARMSTACK_BODY_SECONDS", "0", "a number from 0.1 to 3600"),
         ("WARMSTACK_DRAIN_SECONDS", "26", "a number from 0 to 25"),
         ("WARMSTACK_DRAIN_SECONDS", "nan", "a number from 0 to 25"),
         ("WARMSTACK_DRAIN_SECONDS", "soon", "a number from 0 to 25"),

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 from itertools import pairwise
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from session_server.formatting import FormatterPair
+from session_server.formatting import FormatterPair, Formatters
 from session_server.inputs_form import to_completion
 from session_server.sse import EventSplitter, encode_event, event_data, json_event
 from session_server.streams import formatted_events, inputs_lines
@@ -73,3 +76,50 @@ def test_an_error_of_the_engine_ends_the_lines() -> None:
     request = to_completion({"inputs": "x", "stream": True})
     lines = asyncio.run(collected(inputs_lines(async_list([data]), request, FormatterPair())))
     assert [*map(json.loads, lines.splitlines())] == [{"token": {"text": "a"}}, {"error": {"message": "no"}}]
+
+
+class Marking:
+    """Formatters that mark what they see."""
+
+    has_input, has_output = False, True
+
+    def input(self, payload: dict[str, Any]) -> dict[str, Any]:
+        return payload
+
+    def output(self, response: dict[str, Any]) -> dict[str, Any]:
+        return {**response, "seen": 1}
+
+    def chunk(self, chunk: dict[str, Any]) -> dict[str, Any]:
+        return {**chunk, "seen": 1}
+
+
+def formatted(*parts: bytes) -> bytes:
+    marking: Formatters = Marking()
+    return asyncio.run(collected(formatted_events(async_list([*parts]), FormatterPair(output=marking))))
+
+
+def test_a_large_event_in_small_portions_takes_no_time() -> None:
+    splitter = EventSplitter()
+    event = b"data: " + b"x" * 8_000_000 + b"\n\n"
+    started = time.monotonic()
+    events = [one for at in range(0, len(event), 16_384) for one in splitter.feed(event[at : at + 16_384])]
+    assert time.monotonic() - started < 1
+    assert events == [event]
+
+
+@pytest.mark.parametrize("end", [b"\n\n", b"\r\n\r\n", b"\r\r", b"\n\r\n", b"\r\n\n"])
+def test_every_empty_line_ends_an_event(end: bytes) -> None:
+    stream = b'data: {"a":1}' + end + b"data: [DONE]" + end
+    for parts in ([stream], [bytes([one]) for one in stream]):
+        splitter = EventSplitter()
+        assert [event_data(event) for part in parts for event in splitter.feed(part)] == [b'{"a":1}', b"[DONE]"]
+
+
+def test_the_other_lines_of_a_formatted_event_stay() -> None:
+    event = b'event: delta\r\nid: 7\r\n: alive\r\ndata: {"a":1}\r\n\r\n'
+    assert formatted(event) == b'event: delta\nid: 7\n: alive\ndata: {"a":1,"seen":1}\n\n'
+
+
+def test_a_byte_order_mark_hides_no_chunk() -> None:
+    stream = b'\xef\xbb\xbfdata: {"a":1}\n\n'
+    assert formatted(stream) == formatted(*(bytes([one]) for one in stream)) == b'data: {"a":1,"seen":1}\n\n'

@@ -141,6 +141,21 @@ def test_sigterm_lets_a_stream_finish(start: Callable[..., Container]) -> None:
     assert container.lines[-1] == "session-server: INFO: stopped"
 
 
+def test_sigterm_does_not_wait_for_half_sent_bodies_and_heads(start: Callable[..., Container]) -> None:
+    container = start()
+    half = (b"POST /invocations HTTP/1.1\r\ncontent-length: 100\r\n\r\n{", b"POST /invocations HTTP/1.1\r\nx: ")
+    connections = [socket.create_connection(("127.0.0.1", container.port)) for _ in half]
+    for connection, part in zip(connections, half, strict=True):
+        connection.sendall(part)
+    assert container.ping() == 200
+    started = time.monotonic()
+    container.process.send_signal(signal.SIGTERM)
+    assert container.wait() == 0
+    assert time.monotonic() - started < 10
+    for connection in connections:
+        connection.close()
+
+
 @pytest.mark.parametrize("drain", ["1", "25"])
 def test_the_end_comes_within_30_seconds_and_a_second_sigterm_hastens(
     start: Callable[..., Container], drain: str

@@ -60,6 +60,9 @@ def test_a_good_adapter_has_no_problems(tmp_path: Path, target: Target) -> None:
         ({"r": None}, "error config: it is not there; every server reads it"),
         ({"lora_alpha": "x"}, "error config: it is x; it must be a number"),
         ({"target_modules": None}, "error config: it is not there"),
+        ({"target_modules": {"q_proj": 1}}, "error config: it is {'q_proj': 1}; it must be a text or a list of texts"),
+        ({"target_modules": ["q_proj", 1]}, "error config: it is ['q_proj', 1]; it must be a text or a list of texts"),
+        ({"target_modules": True}, "error config: it is True; it must be a text or a list of texts"),
         ({"peft_type": "LOHA"}, "error peft-type: it is LOHA; the servers load LORA only"),
         ({"use_dora": True}, "error feature: it is True; vLLM cannot load DoRA"),
         ({"lora_bias": True}, "error feature: it is True; vLLM cannot load a bias in the LoRA layers"),
@@ -211,6 +214,14 @@ def test_configurations_that_cannot_be_read(tmp_path: Path, target: Target, text
     assert problems(folder, target)[0].value == "it has 1,000,001 bytes"
     (folder / "adapter_config.json").unlink()
     assert problems(folder, target)[0].message == "it is not there; every server reads it"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "utf-8-sig"])
+def test_a_configuration_in_another_encoding_is_not_read(tmp_path: Path, target: Target, encoding: str) -> None:
+    folder = adapter(tmp_path / "a")
+    path = folder / "adapter_config.json"
+    path.write_bytes(path.read_text(encoding="utf-8").encode(encoding))
+    assert [one.value[:23] for one in problems(folder, target)] == ["it is no JSON in UTF-8:"]
 
 
 def test_weights_that_are_elsewhere(tmp_path: Path, target: Target, sglang: Target) -> None:

@@ -49,6 +49,11 @@ def entry(**changes: Any) -> dict[str, Any]:
         (with_header(b"[" * 100_000), "is no JSON"),
         (with_header(b'{"a": 1, "a": 2}'), "a key stands twice"),
         (with_header([]), "is no JSON object"),
+        (with_header('{"ü": 1}'.encode("utf-16")), "is no JSON"),
+        (with_header({"__metadata__": []}), "its __metadata__ is no JSON object"),
+        (with_header({"__metadata__": "x"}), "its __metadata__ is no JSON object"),
+        (with_header({"__metadata__": {"format": "pt", "step": 1}}), "its __metadata__ has step with a value that is"),
+        (with_header({"__metadata__": {"format": None}}), "its __metadata__ has format with a value that is no text"),
         (with_header({"a": 1}), "tensor a is no JSON object"),
         (with_header({"a": entry(dtype=1)}), "tensor a has no dtype"),
         (with_header({"a": entry(shape="x")}), "tensor a has no shape of whole numbers"),
@@ -77,6 +82,11 @@ def test_a_file_that_is_shorter_than_it_was(tmp_path: Any) -> None:
         read(whole[:10], len(whole))
     with pytest.raises(HeaderError, match="claims 100000001 bytes"):
         read((100_000_001).to_bytes(8, "little"), 10**10)
+
+
+@pytest.mark.parametrize("metadata", [None, {}, {"format": "pt", "ü": ""}])
+def test_metadata_of_texts_is_fine(metadata: Any) -> None:
+    assert read(with_header({"__metadata__": metadata})).tensors == {}
 
 
 def test_types_that_are_not_known_are_kept() -> None:
