@@ -23,6 +23,11 @@ def adapter_folder(source: str, roots: Sequence[Path]) -> Path:
     """
     folder = _resolve(Path(source)) if source.startswith("/") and "\0" not in source else None
     real_roots = [root for root in (_resolve(root) for root in roots) if root]
+    if folder is None and _would_be_inside(source, real_roots):
+        raise BadRequestError(
+            f"src is {source[:200]!r}, and there is no such folder; name the folder that holds the adapter's files",
+            code="invalid_adapter_source",
+        )
     if folder is None or not any(folder.is_relative_to(root) for root in real_roots):
         allowed = ", ".join(str(root) for root in roots)
         raise BadRequestError(
@@ -48,6 +53,17 @@ def adapter_folder(source: str, roots: Sequence[Path]) -> Path:
 def formatter_file(folder: Path) -> Path | None:
     """Return the file with an adapter's own formatters, if it has one."""
     return next((folder / name for name in FORMATTER_FILES if (folder / name).is_file()), None)
+
+
+def _would_be_inside(source: str, real_roots: Sequence[Path]) -> bool:
+    """Whether a path that leads to nothing leads to nothing inside a root: only then may its absence be told."""
+    if not source.startswith("/") or "\0" in source:
+        return False
+    try:
+        path = Path(source).resolve()
+    except (OSError, RuntimeError, ValueError):
+        return False
+    return any(path.is_relative_to(root) for root in real_roots)
 
 
 def _resolve(path: Path) -> Path | None:

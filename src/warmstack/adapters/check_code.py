@@ -29,6 +29,10 @@ def check_code(contents: Contents, target: Target | None) -> Iterator[Problem]:
             yield error("code", name, tree, "it must be Python", "mend it, and pack the adapter again")
     if target is not None and target.lmi_release is not None and BRIDGE in files:
         yield from _release(target.lmi_release)
+    if target is not None and target.server != "lmi" and not target.built and FORMATTERS in files:
+        value = f"the spec has the {target.server} server and image.build: none"
+        rule = "the stock image does not read an adapter's formatters"
+        yield warning("code", FORMATTERS, value, rule, "set image.build: codebuild in the spec")
     formatters = trees.get(FORMATTERS)
     if isinstance(formatters, ast.Module):
         yield from _formatters(formatters)

@@ -18,6 +18,7 @@ class Target:
         server: lmi, vllm or sglang.
         server_version: the image's version.
         lmi_release: the number after ``lmi`` in the image's tag, or None with another server.
+        built: whether Warmstack builds its image, which runs an adapter's formatters on vLLM and SGLang too.
         lora_enabled: whether the plan's engine settings turn adapters on.
         max_lora_rank: the largest rank that the engine has room for, or None where the plan does not set it.
         model_id: the base model.
@@ -28,6 +29,7 @@ class Target:
     server: str
     server_version: str
     lmi_release: int | None
+    built: bool
     lora_enabled: bool
     max_lora_rank: int | None
     model_id: str
@@ -66,6 +68,7 @@ def _target(served: ServedModel) -> Target:
         server=served.server,
         server_version=served.server_image.version,
         lmi_release=served.server_image.lmi_release,
+        built=served.image.build is not None,
         lora_enabled=bool(served.adapters) or served.engine_settings.get("enable_lora") is True,
         max_lora_rank=rank if isinstance(rank, int) else None,
         model_id=served.model_id,

@@ -68,6 +68,24 @@ def test_sources_outside_or_without_an_adapter_are_refused(
     assert stack.engine_requests("/load_lora_adapter") == []
 
 
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("{root}/absent", "there is no such folder"),
+        ("{root}/good/absent", "there is no such folder"),
+        ("{outside}/absent", "must be an absolute path inside"),
+        ("{root}/../{outside.name}/absent", "must be an absolute path inside"),
+        ("{root}/link/absent", "must be an absolute path inside"),
+    ],
+)
+def test_only_what_is_absent_inside_the_root_is_called_absent(
+    folders: tuple[Path, Path], source: str, told: str
+) -> None:
+    root, outside = folders
+    with pytest.raises(BadRequestError, match=told):
+        adapter_folder(source.format(root=root, outside=outside), (root,))
+
+
 def test_a_link_inside_the_root_is_followed(folders: tuple[Path, Path]) -> None:
     root, _ = folders
     assert adapter_folder(str(root / "inner"), (root,)) == root / "good"

@@ -281,3 +281,14 @@ def test_hostile_values_are_cut(tmp_path: Path, target: Target) -> None:
     folder = adapter(tmp_path / "a", config, shapes)
     assert max(len(one.message) for one in problems(folder, target)) < 400
     assert json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))["r"] == 2
+
+
+def test_formatters_that_a_stock_image_does_not_read(tmp_path: Path, target: Target) -> None:
+    code = "from warmstack_formatters import input_formatter\n\n\n@input_formatter\ndef f(p):\n    return p\n"
+    folder = adapter(tmp_path / "legal", formatters__py=code)
+    stock = dataclasses.replace(target, server="vllm", lmi_release=None, built=False)
+    (problem,) = problems(folder, stock)
+    assert (problem.id, problem.severity, problem.place) == ("code", "warning", "formatters.py")
+    assert problem.value == "the spec has the vllm server and image.build: none"
+    assert problems(folder, dataclasses.replace(stock, built=True)) == []
+    assert problems(folder, dataclasses.replace(target, built=False)) == []  # LMI reads them with any image
