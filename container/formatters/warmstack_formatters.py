@@ -222,10 +222,12 @@ class _Function:
         if not parameters or parameters[0].kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD):
             raise self._error("takes no argument; the first one is the payload or the response")
         offered = _OFFERED[kind]
+        by_keyword = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
         if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters):
-            wanted = offered
+            first = parameters[0].name if parameters[0].kind in by_keyword else None
+            wanted = tuple(name for name in offered if name != first)
         else:
-            wanted = tuple(one.name for one in parameters[1:] if one.name in offered)
+            wanted = tuple(one.name for one in parameters[1:] if one.name in offered and one.kind in by_keyword)
         for one in parameters[1:]:
             required = one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
             if required and (one.name not in offered or one.kind is one.POSITIONAL_ONLY):

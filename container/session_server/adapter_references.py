@@ -26,7 +26,7 @@ class KnownModels:
     Args:
         served: The base model's name, once the engine has told it.
         adapters: The registered adapters.
-        retired: Adapters that were registered once and are not now.
+        retired: Names that were unregistered once; those that are adapters again are in ``adapters`` too.
     """
 
     served: str | None = None

@@ -124,7 +124,6 @@ class AdapterRegistry:
         else:
             adapter = present
         self._adapters[name] = adapter
-        self._retired.discard(name)
         if preload:
             try:
                 await self.ensure_loaded(name)

@@ -19,7 +19,7 @@ from session_server.adapter_paths import adapter_folder, formatter_file
 from session_server.adapter_references import check_adapter_name
 from session_server.adapters import Adapter, AdapterRegistry, model_cards
 from session_server.bodies import Bodies, ClientGoneError
-from session_server.endpoint import InferenceEndpoint
+from session_server.endpoint import InferenceEndpoint, unexpected
 from session_server.engine_client import EngineClient
 from session_server.errors import BadRequestError, RequestError
 from session_server.formatting import Formatters, load_formatters
@@ -135,7 +135,7 @@ def _add_health(app: FastAPI, services: Services) -> None:
 
     @app.get("/metrics")
     async def metrics() -> Response:
-        answer = await services.engine.send("GET", "/metrics")
+        answer = await services.engine.send("GET", "/metrics", generates=False)
         return _response(Reply(body=await answer.read(), status=answer.status, content_type=answer.content_type))
 
 
@@ -185,8 +185,7 @@ def _add_error_handlers(app: FastAPI) -> None:
         return Response()  # to no one; without it the log would have a traceback for each
 
     async def on_any_error(_request: Request, _error: Exception) -> Response:
-        message = "the session server failed; its log says why"
-        return _response(error_reply(RequestError(message, status=500, code="internal_error")))
+        return _response(error_reply(unexpected()))
 
     app.add_exception_handler(RequestError, on_request_error)
     app.add_exception_handler(HTTPException, on_http_error)

@@ -83,7 +83,7 @@ class InferenceEndpoint:
         except Exception:
             # The log has the traceback; the client gets none.
             _log.exception("a request failed unexpectedly")
-            reply = error_reply(_unexpected())
+            reply = error_reply(unexpected())
         if isinstance(reply, Reply):
             await send_reply(send, reply)
         else:
@@ -107,7 +107,7 @@ async def _send_stream(send: Send, reply: StreamReply) -> None:
         last = reply.error(error)
     except Exception:
         _log.exception("a stream failed unexpectedly")
-        last = reply.error(_unexpected())
+        last = reply.error(unexpected())
     finally:
         reply.close()
     await send({"type": "http.response.body", "body": last})
@@ -125,7 +125,8 @@ async def _disconnected(receive: Receive) -> None:
             return
 
 
-def _unexpected() -> RequestError:
+def unexpected() -> RequestError:
+    """Return the error for what nobody foresaw."""
     return RequestError(
         "the session server failed; its log says why", status=HTTPStatus.INTERNAL_SERVER_ERROR, code="internal_error"
     )

@@ -102,13 +102,20 @@ class EngineClient:
         if self._session:
             await self._session.close()
 
-    async def send(self, method: str, path: str, body: bytes | None = None) -> EngineAnswer:
+    async def send(self, method: str, path: str, body: bytes | None = None, *, generates: bool = True) -> EngineAnswer:
         """Send a request and wait for the head of its answer.
+
+        Args:
+            method: The HTTP method.
+            path: The engine's endpoint.
+            body: The body; None for none.
+            generates: Whether bytes of the answer show that the engine generates; metrics come from one that hangs.
 
         Raises:
             EngineUnreachableError: There is no connection, or it broke.
         """
-        return EngineAnswer(await self._request(method, path, body), self._progress)
+        progress = self._progress if generates else lambda: None
+        return EngineAnswer(await self._request(method, path, body), progress)
 
     async def call(self, method: str, path: str, value: object = None, *, timeout_seconds: float | None = None) -> Any:
         """Send a value as JSON and return status and answer, decoded if it is JSON.

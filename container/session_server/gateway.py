@@ -130,11 +130,11 @@ class Gateway:
             return _close(sessions, str(action.session_id), payload)
         if action.kind is ActionKind.USE:
             session = sessions.use(str(action.session_id))
-            if not self._is_inference(action, payload):
+            if not self._is_inference(action, request, payload):
                 return _session_reply(session, "open")
             return await self._infer(self._prepare(request, body, payload))
         # What cannot be answered must not leave a session behind whose id nobody learns.
-        call = self._prepare(request, body, payload) if self._is_inference(action, payload) else None
+        call = self._prepare(request, body, payload) if self._is_inference(action, request, payload) else None
         session = sessions.open(action.session_id)
         if call is None:
             return _session_reply(session, "created", opened_headers(session))
@@ -148,12 +148,12 @@ class Gateway:
             return reply
         return replace(reply, headers={**reply.headers, **opened_headers(session)})
 
-    def _is_inference(self, action: SessionAction, payload: Mapping[str, Any]) -> bool:
+    def _is_inference(self, action: SessionAction, request: Incoming, payload: dict[str, Any]) -> bool:
         """Tell a request that only opens or asks for a session; other keys than the forms' do not make an inference."""
         if find_form(payload):
             return True
         # An input formatter may make a form of any keys; without one, only the forms' own keys do.
-        if payload and self._formatters is not None and self._formatters.has_input:
+        if payload and self._pair(choose_adapters(payload, request.adapter, self._adapters.known)).input:
             return True
         return action.kind is ActionKind.USE and not action.by_body
 
@@ -186,16 +186,15 @@ class Gateway:
         return choose_pair(self._formatters, adapter)
 
     async def _infer(self, call: _Call) -> Reply | StreamReply:
-        for name in call.adapters:
-            await self._adapters.ensure_loaded(name)
-        answer = await self._engine.send("POST", call.path, call.data)
+        answer = await self._send(call)
         try:
             if call.adapters and answer.status == HTTPStatus.BAD_REQUEST:
                 reply = await _whole(answer, call)
                 if not NOT_LOADED.search(reply.body.decode("utf-8", "replace")):
                     return reply
-                answer.close()
-                answer = await self._send_again(call)
+                # What the engine has evicted or lost is loaded again, once.
+                self._adapters.mark_lost(call.adapters)
+                answer = await self._send(call)
             if answer.is_stream:
                 return _stream(answer, call)
             return await _whole(answer, call)
@@ -203,9 +202,7 @@ class Gateway:
             answer.close()
             raise
 
-    async def _send_again(self, call: _Call) -> EngineAnswer:
-        """Load what the engine has evicted or lost, and send the request once more."""
-        self._adapters.mark_lost(call.adapters)
+    async def _send(self, call: _Call) -> EngineAnswer:
         for name in call.adapters:
             await self._adapters.ensure_loaded(name)
         return await self._engine.send("POST", call.path, call.data)

@@ -42,7 +42,6 @@ class InputsRequest:
         body: The body for the engine's completions.
         prompts: The inputs, for `return_full_text`.
         many: `inputs` is a list, and so is the answer.
-        stream: The answer is a stream.
         details: Add the reason of the end and the number of tokens.
         full_text: The answer repeats the input before the text.
     """
@@ -50,7 +49,6 @@ class InputsRequest:
     body: dict[str, Any]
     prompts: tuple[str, ...]
     many: bool
-    stream: bool
     details: bool
     full_text: bool
 
@@ -89,7 +87,7 @@ def to_completion(body: Mapping[str, Any]) -> InputsRequest:
         engine["temperature"] = 0.0
     if stream:
         engine |= {"stream": True, "stream_options": {"include_usage": True}}
-    return InputsRequest(body=engine, prompts=prompts, many=many, stream=stream, details=details, full_text=full_text)
+    return InputsRequest(body=engine, prompts=prompts, many=many, details=details, full_text=full_text)
 
 
 def from_completion(answer: Mapping[str, Any], request: InputsRequest) -> dict[str, Any] | list[dict[str, Any]]:

@@ -69,6 +69,22 @@ def test_a_formatter_is_given_what_it_asks_for(write: Write) -> None:
     assert load(path, "chat").output({}) == {"adapter": None, "stream": False}
 
 
+@pytest.mark.parametrize(
+    ("signature", "answer", "expected"),
+    [
+        ("r, stream=None, /", "stream", None),
+        ("stream, **more", "sorted(more)", ["adapter"]),
+        ("stream, /, **more", "sorted(more)", ["adapter", "stream"]),
+        ("r, *adapter", "list(adapter)", []),
+    ],
+)
+def test_only_what_can_be_passed_by_its_name_is_passed(
+    write: Write, signature: str, answer: str, expected: object
+) -> None:
+    path = write(f"@output_formatter\ndef f({signature}):\n    return {{'got': {answer}}}\n")
+    assert load(path, "legal", adapter="legal").output({}) == {"got": expected}
+
+
 def test_objects_can_be_formatters(write: Write) -> None:
     path = write("""
     class Adding:

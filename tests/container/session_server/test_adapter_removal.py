@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from session_server.adapters import AdapterRegistry
-from session_server.errors import AdapterNotFoundError
+from session_server.errors import AdapterNotFoundError, RequestError
 
 SOURCE = Path("/opt/ml/models/legal")
 
@@ -20,6 +20,7 @@ class FakeEngine:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.status = 200
         self.open = asyncio.Event()
         self.open.set()
 
@@ -27,7 +28,7 @@ class FakeEngine:
         del method, value, timeout_seconds
         self.asked.append(path.removesuffix("_lora_adapter").removeprefix("/"))
         await self.open.wait()
-        return 200, {"success": True}
+        return self.status, {"success": self.status == 200}
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
@@ -97,5 +98,18 @@ def test_a_load_waits_for_every_unload_before_it() -> None:
         assert first.done()
         assert second.done()
         assert engine.asked == ["load", "unload", "load"]
+
+    run(check())
+
+
+def test_a_name_stays_refused_when_its_next_registration_fails() -> None:
+    async def check() -> None:
+        registry, engine = await registered()
+        await (await registry.unregister("legal"))
+        engine.status = 400
+        with pytest.raises(RequestError):
+            await registry.register("legal", SOURCE, preload=True)
+        assert "legal" not in registry.known.adapters
+        assert "legal" in registry.known.retired
 
     run(check())

@@ -163,3 +163,15 @@ def test_an_image_without_the_runtime_says_so(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "warmstack_formatters", None)
     with pytest.raises(FormatterFailedError, match="lacks warmstack_formatters"):
         load_formatters(tmp_path / "formatters.py")
+
+
+def test_an_adapters_own_form_opens_a_session_with_an_answer(tmp_path: Path) -> None:
+    (tmp_path / "adapter_config.json").write_text("{}", encoding="utf-8")
+    code = "from warmstack_formatters import input_formatter as i\n\n\n@i\ndef f(p): return {'prompt': p['ask']}\n"
+    (tmp_path / "formatters.py").write_text(code, encoding="utf-8")
+    environment = {"WARMSTACK_ADAPTER_ROOTS": str(tmp_path), "SAGEMAKER_ENABLE_STATEFUL_SESSIONS": "true"}
+    with running_stack(environment, tokens=5) as stack:
+        assert stack.post({"name": "asks", "src": str(tmp_path)}, "/adapters").status == 200
+        answer = stack.post({"ask": "x"}, session="NEW_SESSION", adapter="asks")
+        assert "choices" in answer.json
+        assert "x-amzn-sagemaker-new-session-id" in answer.headers

@@ -78,6 +78,12 @@ def test_an_engine_that_refuses_is_no_progress() -> None:
         )
 
 
+def test_reading_metrics_does_not_hide_a_hang() -> None:
+    with running_stack(QUICK) as stack:
+        stack.engine.options.hang = True
+        wait_until(lambda: (stack.get("/metrics").status, ping(stack)) == (200, 503), "metrics are no progress")
+
+
 def test_the_states_of_an_engine() -> None:
     clock = FakeClock(0.0)
     health = EngineHealth(stall_seconds=60, clock=clock)
