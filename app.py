@@ -69,9 +69,8 @@ def plans(specs: Sequence[Path]) -> list[Plan]:
         files.setdefault(os.path.realpath(path), path)
     for path in files.values():
         outcome = plan_file(path)
-        errors = [one for one in outcome.diagnostics if one.severity == "error"]
-        if errors or outcome.plan is None:
-            problems.append(render(errors, outcome.lines).rstrip("\n"))
+        if outcome.errors or outcome.plan is None:
+            problems.append(render(outcome.errors, outcome.lines).rstrip("\n"))
         else:
             found.append((path, outcome.plan))
     problems += claimed_twice([(str(path), plan) for path, plan in found])

@@ -58,8 +58,7 @@ def registries(spec: str) -> list[str]:
         raise LoginError("name the spec: make image-login SPEC=specs/x.yaml")
     outcome = plan_file(Path(spec))
     if outcome.plan is None:
-        errors = [one for one in outcome.diagnostics if one.severity == "error"]
-        raise LoginError(f"{printable(spec)} has no plan:\n{render_messages(errors, outcome.lines).rstrip()}")
+        raise LoginError(f"{printable(spec)} has no plan:\n{render_messages(outcome.errors, outcome.lines).rstrip()}")
     if not outcome.plan.images:
         raise LoginError(f"image.build of {printable(spec)} is none: the stock image is used, and nothing is built")
     return sorted(set(_hosts(outcome.plan, spec)))

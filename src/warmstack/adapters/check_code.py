@@ -10,10 +10,11 @@ from warmstack.adapters.bundled import formatter_file
 from warmstack.adapters.contents import BRIDGE, FORMATTERS, LARGEST_CODE_BYTES, RUNTIME, Contents
 from warmstack.adapters.problems import Problem, error, note, warning
 from warmstack.adapters.target import Target
+from warmstack.plan import FIRST_LMI_WITH_OUTPUT_FORMATTERS
+from warmstack.spec import formatter_faults, formatter_functions
 
 _PACK = "pack the adapter with --code formatters.py"
-_READS_CODE, _SENDS_FORMATTED = 18, 20
-_DECORATORS = ("input_formatter", "output_formatter")
+_READS_CODE = 18
 
 
 def check_code(contents: Contents, target: Target | None) -> Iterator[Problem]:
@@ -56,8 +57,8 @@ def _release(release: int) -> Iterator[Problem]:
     if release < _READS_CODE:
         rule = f"LMI reads an adapter's code from release {_READS_CODE} on"
         yield error("code", BRIDGE, f"the spec names LMI {release}", rule, fix)
-    elif release < _SENDS_FORMATTED:
-        rule = f"LMI sends what an output formatter returns from release {_SENDS_FORMATTED} on"
+    elif release < FIRST_LMI_WITH_OUTPUT_FORMATTERS:
+        rule = f"LMI sends what an output formatter returns from release {FIRST_LMI_WITH_OUTPUT_FORMATTERS} on"
         yield warning("code", BRIDGE, f"the spec names LMI {release}", rule, fix)
 
 
@@ -74,26 +75,9 @@ def _tree(text: bytes) -> ast.Module | str:
 
 
 def _formatters(tree: ast.Module) -> Iterator[Problem]:
-    marked: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            for kind in (_last_name(one) for one in node.decorator_list):
-                marked.setdefault(kind, []).append(node)
-    for kind in _DECORATORS:
-        functions = marked.get(kind, [])
-        for function in functions:
-            if isinstance(function, ast.AsyncFunctionDef):
-                value, rule = f"{function.name} in line {function.lineno} is async", "a formatter is a plain function"
-                yield error("code", FORMATTERS, value, rule, "write def instead of async def")
-        if len(functions) > 1:
-            names = " and ".join(one.name for one in functions)
-            yield error("code", FORMATTERS, f"{names} are both @{kind}", "there can be one of each", "keep one")
-    if not any(marked.get(kind) for kind in _DECORATORS):
+    functions = formatter_functions(tree)
+    for value, rule, fix in formatter_faults(functions):
+        yield error("code", FORMATTERS, value, rule, fix)
+    if not functions:
         value, rule = "no function has @input_formatter or @output_formatter", "without them it changes nothing"
         yield warning("code", FORMATTERS, value, rule, "put one of them above a function")
-
-
-def _last_name(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""

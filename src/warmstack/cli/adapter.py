@@ -36,6 +36,7 @@ from warmstack.adapters import (
 )
 from warmstack.cli.console import console, print_json
 from warmstack.cli.load import Outcome, plan_file
+from warmstack.cli.verdict import counted, failed, verdict
 from warmstack.spec import printable, render
 from warmstack.units import format_bytes
 
@@ -86,18 +87,18 @@ def check(path: Path, spec: Path | None, component: str | None, *, as_json: bool
         print_json({**_document(contents, problems), "component": target.component if target else None})
     else:
         _show_check(contents, problems, target, strict=strict)
-    return int(_counts(problems, "error") > 0 or (strict and _counts(problems, "warning") > 0))
+    return int(failed(_severities(problems), strict=strict))
 
 
 def pack_folder(order: PackOrder, *, as_json: bool, client: Client | None = None) -> int:
     """Check a folder, write its archive, and store it in S3 where that is asked for. Returns the exit code."""
     try:
-        return _pack(order, client or _s3_client, as_json=as_json)
+        return _pack(order, client, as_json=as_json)
     except AdapterError as error:
         return _failed(error)
 
 
-def _pack(order: PackOrder, client: Client, *, as_json: bool) -> int:
+def _pack(order: PackOrder, client: Client | None, *, as_json: bool) -> int:
     place = None if order.upload is None else _s3_place(order.upload)
     if place is not None and order.output != Path():
         raise AdapterError("--output and --upload are two places; give one of them")
@@ -105,12 +106,12 @@ def _pack(order: PackOrder, client: Client, *, as_json: bool) -> int:
     selection = select(order.folder, order.code)
     problems = check_adapter(selection.contents)
     document = _document(selection.contents, problems)
-    if _counts(problems, "error"):
+    if failed(_severities(problems), strict=False):
         if as_json:
             print_json({**document, "archive": None, "left_out": dict(selection.left_out)})
         else:
             _table(problems)
-            print(f"{printable(str(order.folder))}: not packed ({_verdict(problems)})")
+            print(f"{printable(str(order.folder))}: not packed ({', '.join(counted(_severities(problems)))})")
         return 1
     with contextlib.ExitStack() as stack:
         output = order.output
@@ -161,13 +162,8 @@ def _name(folder: Path, name: str | None) -> str:
     return name
 
 
-def _counts(problems: Sequence[Problem], severity: str) -> int:
-    return sum(one.severity == severity for one in problems)
-
-
-def _verdict(problems: Sequence[Problem]) -> str:
-    counts = ((word, _counts(problems, word)) for word in ("error", "warning", "note"))
-    return ", ".join(f"{count} {word if count == 1 else word + 's'}" for word, count in counts if count)
+def _severities(problems: Sequence[Problem]) -> list[str]:
+    return [one.severity for one in problems]
 
 
 def _document(contents: Contents, problems: Sequence[Problem]) -> dict[str, Any]:
@@ -193,11 +189,7 @@ def _show_check(contents: Contents, problems: Sequence[Problem], target: Target 
     if facts:
         print(printable(", ".join(facts)))
     _table(problems)
-    word = "invalid" if _counts(problems, "error") else "valid"
-    if word == "valid" and strict and _counts(problems, "warning"):
-        word = "invalid with --strict"
-    counts = f" ({_verdict(problems)})" if problems else ""
-    print(f"{printable(contents.label)}: {word}{counts}")
+    print(f"{printable(contents.label)}: {verdict(_severities(problems), strict=strict)}")
 
 
 def _table(problems: Sequence[Problem]) -> None:
@@ -247,25 +239,18 @@ def _s3_place(upload: str) -> tuple[str, str]:
     return match["bucket"], prefix if prefix == "" or prefix.endswith("/") else f"{prefix}/"
 
 
-def _s3_client() -> Any:
-    try:
-        import boto3
-    except ImportError as error:
-        raise AdapterError("--upload needs boto3: install it with pip install 'warmstack[aws]'") from error
-    return boto3.client("s3")
-
-
-def _store(packed: Packed, bucket: str, prefix: str, client: Client, *, quiet: bool) -> tuple[str, str]:
+def _store(packed: Packed, bucket: str, prefix: str, client: Client | None, *, quiet: bool) -> tuple[str, str]:
     """Store an archive where it is not yet. Returns its address, and what became of it."""
     key = f"{prefix}{packed.path.name}"
     address = f"s3://{bucket}/{key}"
     try:
+        import boto3
         from boto3.exceptions import Boto3Error
         from botocore.exceptions import BotoCoreError, ClientError
     except ImportError as error:
         raise AdapterError("--upload needs boto3: install it with pip install 'warmstack[aws]'") from error
     try:
-        s3 = client()
+        s3 = client() if client is not None else boto3.client("s3")
         stored = _stored(s3, bucket, key, ClientError)
         if stored is not None and stored[0] == packed.size and stored[1] == packed.sha256:
             return address, "already there"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warmstack.catalog import load_catalog
+from warmstack.cli.verdict import failed
 from warmstack.plan import CHECKS, Finding, Plan, PlanError, draft_plan
 from warmstack.plan.options import SECRET_OPTIONS
 from warmstack.spec import Diagnostic, LoadedSpec, SpecError, load_spec, unique
@@ -28,13 +29,19 @@ class Outcome:
     acknowledged: int
     lines: Mapping[str, Sequence[str]]
 
-    def count(self, severity: str) -> int:
-        """Return how many messages have a severity."""
-        return sum(one.severity == severity for one in self.diagnostics)
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The messages that stop."""
+        return tuple(one for one in self.diagnostics if one.severity == "error")
+
+    @property
+    def severities(self) -> tuple[str, ...]:
+        """The severity of each message."""
+        return tuple(one.severity for one in self.diagnostics)
 
     def failed(self, *, strict: bool) -> bool:
         """Return whether the command must exit with 1."""
-        return self.count("error") > 0 or (strict and self.count("warning") > 0)
+        return failed(self.severities, strict=strict)
 
 
 def plan_file(path: Path) -> Outcome:

@@ -21,11 +21,10 @@ def render_specs(paths: Sequence[Path], folder: Path, *, properties: bool, as_js
     failed = False
     for path in paths:
         outcome = plan_file(path)
-        errors = [one for one in outcome.diagnostics if one.severity == "error"]
-        if errors or outcome.plan is None:
+        if outcome.errors or outcome.plan is None:
             failed = True
             # JSON on standard output must stay JSON.
-            (sys.stderr if as_json else sys.stdout).write(render_messages(errors, outcome.lines))
+            (sys.stderr if as_json else sys.stdout).write(render_messages(outcome.errors, outcome.lines))
         else:
             plans.append((path, outcome.plan))
     twice = [] if failed else list(claimed_twice([(str(path), plan) for path, plan in plans]))

@@ -3,7 +3,7 @@
 from warmstack.plan.check_catalog import CHECKS, Check
 from warmstack.plan.document import DOCUMENT_VERSION, plan_document
 from warmstack.plan.image_plan import CarriedFiles, DraftPlan, ImageBuild, ImagePlan
-from warmstack.plan.images import FORMATTERS_FILE, INSIDE, LMCACHE_FILE, TEMPLATE_FILE
+from warmstack.plan.images import FIRST_LMI_WITH_OUTPUT_FORMATTERS, FORMATTERS_FILE, INSIDE, LMCACHE_FILE, TEMPLATE_FILE
 from warmstack.plan.model import (
     AdapterPlan,
     CostPlan,
@@ -26,6 +26,7 @@ from warmstack.plan.together import claimed_twice
 __all__ = [
     "CHECKS",
     "DOCUMENT_VERSION",
+    "FIRST_LMI_WITH_OUTPUT_FORMATTERS",
     "FORMATTERS_FILE",
     "INSIDE",
     "LMCACHE_FILE",

@@ -20,6 +20,8 @@ INSIDE = "/opt/warmstack"
 LMCACHE_FILE = "lmcache.yaml"
 TEMPLATE_FILE = "chat_template.jinja"
 FORMATTERS_FILE = "formatters.py"
+FIRST_LMI_WITH_OUTPUT_FORMATTERS = 20
+"""DJL Serving, release branches: what an output formatter returns is sent as it is since this release."""
 
 
 def plan_image(request: Request) -> ImagePlan:

@@ -13,6 +13,7 @@ from warmstack.spec.deployment import (
 )
 from warmstack.spec.diagnostics import TOKEN, Diagnostic, Format, Severity, SpecError, printable, render, unique
 from warmstack.spec.fields import TierSize
+from warmstack.spec.formatter_code import formatter_faults, formatter_functions, formatter_kinds
 from warmstack.spec.loader import LoadedSpec, load_spec
 from warmstack.spec.schema import schema_text, spec_schema
 from warmstack.spec.serving import CacheSpec, EngineSpec, HubWeights, ModelSpec, SpeculativeSpec, Weights
@@ -42,6 +43,9 @@ __all__ = [
     "TargetSpec",
     "TierSize",
     "Weights",
+    "formatter_faults",
+    "formatter_functions",
+    "formatter_kinds",
     "load_spec",
     "printable",
     "render",

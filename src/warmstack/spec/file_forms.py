@@ -6,7 +6,8 @@ import ast
 import json
 from collections.abc import Callable, Mapping
 
-FORMATTERS = ("input_formatter", "output_formatter")
+from warmstack.spec.formatter_code import formatter_faults, formatter_functions
+
 COUNTS = ("hidden_size", "target_hidden_size", "vocab_size", "draft_vocab_size")
 
 
@@ -39,26 +40,17 @@ def read_formatters(text: str) -> None:
     """Look at a file with formatters; it is not run.
 
     Raises:
-        ValueError: it does not parse, or no function in it is decorated as a formatter.
+        ValueError: it does not parse, no function in it is decorated as a formatter, or the container would refuse it.
     """
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
         raise ValueError(f"line {error.lineno}: {error.msg}") from error
-    functions = [one for one in tree.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
-    named = _names_of_decorators(tree)
-    if not any(_last_name(mark) in named for one in functions for mark in one.decorator_list):
+    functions = formatter_functions(tree)
+    if not functions:
         raise ValueError("no function in it is decorated with @input_formatter or @output_formatter")
-
-
-def _names_of_decorators(tree: ast.Module) -> set[str]:
-    """Return what the decorators are called in this file: their own names, and those they are imported under."""
-    imported = [alias for one in tree.body if isinstance(one, ast.ImportFrom) for alias in one.names]
-    return {*FORMATTERS, *(alias.asname for alias in imported if alias.name in FORMATTERS and alias.asname)}
-
-
-def _last_name(node: ast.expr) -> str | None:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
+    for value, rule, fix in formatter_faults(functions):
+        raise ValueError(f"{value}; {rule}: {fix}")
 
 
 def read_chat_template(text: str) -> None:

@@ -292,3 +292,8 @@ def test_formatters_that_a_stock_image_does_not_read(tmp_path: Path, target: Tar
     assert problem.value == "the spec has the vllm server and image.build: none"
     assert problems(folder, dataclasses.replace(stock, built=True)) == []
     assert problems(folder, dataclasses.replace(target, built=False)) == []  # LMI reads them with any image
+
+
+def test_formatters_under_another_name_are_some(tmp_path: Path, target: Target) -> None:
+    code = "from warmstack_formatters import input_formatter as one\n\n\n@one\ndef f(p):\n    return p\n"
+    assert problems(adapter(tmp_path / "legal", formatters__py=code), target) == []

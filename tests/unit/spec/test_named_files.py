@@ -62,6 +62,14 @@ def test_a_drafts_config_is_one(text: str, says: str) -> None:
     [
         ("def f(:\n", "line 1:"),
         ("x = 1\n", "no function in it is decorated"),
+        (
+            "from w import input_formatter as i\n@i\nasync def f(x): return x\n",
+            "f in line 3 is async; a formatter is a plain function",
+        ),
+        (
+            "from w import *\n@input_formatter\ndef f(x): ...\n@input_formatter\ndef g(x): ...\n",
+            "f and g are both @input",
+        ),
         ("import functools\n\n\n@functools.cache\ndef f(): ...\n", "no function in it is decorated"),
     ],
 )
@@ -73,7 +81,8 @@ def test_formatters_parse_and_are_some(text: str, says: str) -> None:
     "text",
     [
         "from djl_python.output_formatter import output_formatter\n@output_formatter\ndef f(x): return x\n",
-        "import warmstack_formatters as w\n@w.output_formatter\nasync def f(x): return x\n",
+        "import warmstack_formatters as w\n@w.output_formatter\ndef f(x): return x\n",
+        "from w import *\n@input_formatter\ndef f(x): ...\n@input_formatter\ndef f(x): return x\n",
     ],
 )
 def test_formatters_by_any_name_are_some(text: str) -> None:

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 
 from warmstack.plan.checks.parts import engine_of, model_of
 from warmstack.plan.findings import finding
+from warmstack.plan.images import FIRST_LMI_WITH_OUTPUT_FORMATTERS
 from warmstack.plan.model import Finding, Plan
-from warmstack.spec import PUBLIC_REGISTRY, DeploymentSpec
-
-# DJL Serving, release branches: an output formatter's answer is final since this release.
-FIRST_LMI_WITH_OUTPUT_FORMATTERS = 20
+from warmstack.spec import PUBLIC_REGISTRY, DeploymentSpec, formatter_kinds
 
 
 def check_place(spec: DeploymentSpec, plan: Plan) -> Iterator[Finding]:
@@ -48,7 +46,7 @@ def check_formatters_on_lmi(spec: DeploymentSpec, plan: Plan) -> Iterator[Findin
     """WS115 and WS116: what LMI does with the output formatter of a base model."""
     for served in plan.models:
         code = served.carried.formatters
-        if served.server != "lmi" or code is None or "output_formatter" not in code:
+        if served.server != "lmi" or code is None or "output_formatter" not in formatter_kinds(code):
             continue
         path = (*served.path, "model", "formatters")
         if spec.endpoint.sessions is not None:

@@ -11,6 +11,11 @@ TEMPLATE: Change = {"model": {"chat_template": "chat.jinja"}, FILES: {"chat.jinj
 CODE = "from warmstack_formatters import input_formatter\n\n\n@input_formatter\ndef f(x): return x\n"
 FORMATTERS: Change = {"model": {"formatters": "formatters.py"}, FILES: {"formatters.py": CODE}}
 OUTPUT: Change = {**FORMATTERS, FILES: {"formatters.py": CODE.replace("input_", "output_")}}
+MENTIONED: Change = {**FORMATTERS, FILES: {"formatters.py": f"{CODE}# There is no output_formatter here.\n"}}
+RENAMED: Change = {
+    **FORMATTERS,
+    FILES: {"formatters.py": "from w import output_formatter as o\n\n\n@o\ndef f(x): return x\n"},
+}
 HUB: Change = {"model": {"weights": {"s3": None, "hub": {"revision": "main"}}}}
 
 CASES = (
@@ -95,6 +100,14 @@ CASES = (
         check="WS115",
         bad=[OUTPUT, BUILT, TWO, SESSIONS],
         good=[FORMATTERS, BUILT, TWO, SESSIONS],
+        path=("model", "formatters"),
+        says="none would open",
+    ),
+    Case(
+        check="WS115",
+        label="under another name, and not where it is only mentioned",
+        bad=[RENAMED, BUILT, TWO, SESSIONS],
+        good=[MENTIONED, BUILT, TWO, SESSIONS],
         path=("model", "formatters"),
         says="none would open",
     ),
