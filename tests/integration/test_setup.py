@@ -75,7 +75,9 @@ def test_an_interrupt_shows_no_traceback(copy: Path, delay: float) -> None:
 
 
 def test_requirements_are_pinned_with_hashes_and_name_no_address(root: Path) -> None:
-    for path in (root / "requirements").glob("*.txt"):
+    files = sorted((root / "requirements").glob("*.txt"))
+    assert files
+    for path in files:
         text = path.read_text(encoding="utf-8")
         pins = re.findall(r"^[a-z0-9][a-z0-9._\[\]-]*==\S+", text, re.MULTILINE | re.IGNORECASE)
         assert pins, path
