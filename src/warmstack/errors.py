@@ -8,6 +8,9 @@
     ├── PlanError      a valid spec that no plan can serve (the error findings)
     ├── RenderError    a file of an image that cannot be rendered or written
     ├── AdapterError   an adapter that cannot be read, packed or stored
+    ├── AssemblyError  a template or cloud assembly that cannot be read, or that defines nothing to serve
+    ├── LocalError     a local endpoint that cannot start, or cannot do what it was asked
+    ├── ContainerGoneError  a copy of the local endpoint that does not answer
     └── OutputError    a file or folder that could not be written
 
 The command line maps each to exit code 1 and one readable message; a traceback is a defect.

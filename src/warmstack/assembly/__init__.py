@@ -1,0 +1,1 @@
+"""Cloud assemblies and CloudFormation templates, read: what they say of SageMaker endpoints."""
