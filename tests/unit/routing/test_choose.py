@@ -57,6 +57,12 @@ def test_least_outstanding_counts_instances_without_components() -> None:
     assert choose(NOTHING, copies, least, Random(0)).copy == "c"
 
 
+def test_without_components_the_least_busy_copy_of_the_instance_takes_it() -> None:
+    copies = fleet({"i-0": {"a": 2, "b": 1, "c": 2}, "i-1": {"d": 9}})
+    least = rules(RoutingStrategy.LEAST_OUTSTANDING_REQUESTS, per_copy=False)
+    assert {choose(NOTHING, copies, least, Random(seed)).copy for seed in range(8)} == {"b"}
+
+
 def test_ties_go_to_any_of_the_tied() -> None:
     random = Random(3)
     least = rules(RoutingStrategy.LEAST_OUTSTANDING_REQUESTS)
@@ -115,6 +121,18 @@ def test_spill_by_load_takes_the_least_busy_and_spill_by_hash_the_next_of_the_ke
     by_hash = choose(asking("x"), fleet(loads), prefix_aware(spill=Spill.NEXT_IN_HASH_ORDER), Random(0))
     assert by_load.copy == f"{quiet}/c-0"
     assert by_hash.copy == after
+
+
+def test_spill_by_hash_on_the_same_instance_takes_the_next_of_the_key() -> None:
+    loads = idle(2, 4)
+    home = choose(asking("x"), fleet(loads), prefix_aware(), Random(0))
+    without = [one for one in fleet(loads) if one.copy != home.copy]
+    after = choose(asking("x"), without, prefix_aware(), Random(0)).copy
+    loads[home.instance] |= {home.copy: 4, after: 3}
+    by_load = choose(asking("x"), fleet(loads), prefix_aware(spill=Spill.LEAST_OUTSTANDING), Random(0)).copy
+    by_hash = choose(asking("x"), fleet(loads), prefix_aware(spill=Spill.NEXT_IN_HASH_ORDER), Random(0)).copy
+    assert by_load not in (home.copy, after)
+    assert by_hash == after
 
 
 def test_spill_by_hash_passes_over_full_copies_of_the_next_instance() -> None:

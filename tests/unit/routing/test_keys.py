@@ -63,6 +63,7 @@ def test_a_key_is_of_the_prefix_and_the_identifier() -> None:
 
     assert key(b"c", "ab") != key(b"bc", "a")
     assert key(b"c", "ab") == key(b"c", "ab")
+    assert key(b"c", "xy") != key(b"c", "ab")
     assert key(b"c", None) != key(b"c", "ab")
     assert key(b"c", None) != key(b"c", "")
     assert key(b"c" * 64 + b"one", "ab") == key(b"c" * 64 + b"two", "ab")

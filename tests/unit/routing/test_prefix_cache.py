@@ -18,7 +18,8 @@ def test_what_was_inserted_is_matched_up_to_the_first_miss() -> None:
     assert cache.match([1, 9, 3]) == 1
     assert cache.match([9]) == 0
     assert cache.match([]) == 0
-    assert (cache.queried_blocks, cache.hit_blocks) == (8, 4)
+    assert cache.match([1, 2, 3]) == 3
+    assert (cache.queried_blocks, cache.hit_blocks) == (11, 7)
 
 
 def test_a_peek_counts_nothing() -> None:

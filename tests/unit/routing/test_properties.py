@@ -171,6 +171,12 @@ def test_rendezvous_is_balanced(salt: int) -> None:
     assert max(abs(count - 200) for count in found.values()) < 80
 
 
+def test_a_ring_is_balanced_by_its_many_points() -> None:
+    rules_ = prefix_aware(hash=HashChoice.RING)
+    found = Counter(choose(asking(str(number)), fleet(idle(8)), rules_, Random(0)).copy for number in range(4000))
+    assert max(found.values()) < 1.3 * 500
+
+
 @pytest.mark.parametrize(("hash_choice", "most"), [(HashChoice.RENDEZVOUS, 0.15), (HashChoice.RING, 0.2)])
 def test_a_ninth_instance_takes_its_share(hash_choice: HashChoice, most: float) -> None:
     rules_ = prefix_aware(hash=hash_choice)

@@ -90,6 +90,16 @@ def test_a_full_table_lets_go_of_what_expires_first() -> None:
     assert state(table, "new", 0) is SessionState.LIVE
 
 
+def test_a_session_that_was_prolonged_does_not_go_first() -> None:
+    table = SessionTable(capacity=2)
+    table.open("longer", instance="i", copy=None, expires_at_seconds=10)
+    table.open("longer", instance="i", copy=None, expires_at_seconds=900)
+    table.open("early", instance="i", copy=None, expires_at_seconds=100)
+    table.open("new", instance="i", copy=None, expires_at_seconds=500)
+    assert state(table, "longer", 0) is SessionState.LIVE
+    assert state(table, "early", 0) is SessionState.UNKNOWN
+
+
 def test_a_table_holds_at_least_one() -> None:
     with pytest.raises(ValueError, match="at least one session"):
         SessionTable(capacity=0)
