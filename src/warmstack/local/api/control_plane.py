@@ -1,0 +1,170 @@
+"""The operations of SageMaker's control plane that clients of an endpoint use: describe, list, and scale a component.
+
+They speak JSON 1.1: ``POST /`` with ``X-Amz-Target: SageMaker.Operation``. Members: botocore 1.44.8, sagemaker.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from warmstack.local.api.control_lists import page
+from warmstack.local.api.documents import Documents
+from warmstack.local.api.replies import read_request
+from warmstack.local.api.services import Services
+from warmstack.local.platform.copies import CopyState
+from warmstack.local.platform.endpoints import Component, Endpoint
+from warmstack.local.wire.errors import ApiError
+
+MEDIA_TYPE = "application/x-amz-json-1.1"
+_PREFIX = "SageMaker."
+LARGEST_REQUEST_BYTES = 1 << 20
+Members = Mapping[str, Any]
+
+
+class ControlPlane:
+    """Answers the control plane's operations.
+
+    Args:
+        services: What it works with.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._documents = Documents(services)
+        self._operations: Mapping[str, Callable[[Members], Awaitable[Members]]] = {
+            "DescribeEndpoint": self._describe_endpoint,
+            "DescribeEndpointConfig": self._describe_config,
+            "DescribeInferenceComponent": self._describe_component,
+            "ListEndpoints": self._list_endpoints,
+            "ListInferenceComponents": self._list_components,
+            "UpdateInferenceComponentRuntimeConfig": self._update_runtime_config,
+        }
+
+    async def answer(self, request: Request) -> Response:
+        """Answer one operation."""
+        target = request.headers.get("x-amz-target", "")
+        try:
+            if not request.headers.get("authorization", "").startswith("AWS4-HMAC-SHA256 "):
+                raise ApiError("MissingAuthenticationTokenException", 403, "Missing Authentication Token")
+            operation = self._operations.get(target.removeprefix(_PREFIX))
+            if operation is None or not target.startswith(_PREFIX):
+                known = ", ".join(self._operations)
+                raise ApiError(
+                    "UnknownOperationException",
+                    400,
+                    f"The local endpoint does not serve {target[:100] or 'a request without X-Amz-Target'}. It serves "
+                    f"{known}.",
+                )
+            members = _members(await read_request(request, LARGEST_REQUEST_BYTES))
+            return _json(await operation(members), 200)
+        except ApiError as error:
+            return _json({"__type": error.kind, "message": error.message, "Message": error.message}, error.status)
+
+    async def _describe_endpoint(self, members: Members) -> Members:
+        return self._documents.endpoint(self._endpoint(members))
+
+    async def _describe_config(self, members: Members) -> Members:
+        name = _text(members, "EndpointConfigName")
+        for endpoint in self._services.platform.endpoints.values():
+            if endpoint.definition.config_name == name:
+                return self._documents.config(endpoint)
+        raise _not_found("endpoint configuration", self._documents.arn("endpoint-config", name))
+
+    async def _describe_component(self, members: Members) -> Members:
+        return self._documents.component(*self._component(members))
+
+    async def _list_endpoints(self, members: Members) -> Members:
+        entries = [self._documents.endpoint_summary(one) for one in self._services.platform.endpoints.values()]
+        return page(entries, members, key="Endpoints", name="EndpointName", status="EndpointStatus")
+
+    async def _list_components(self, members: Members) -> Members:
+        entries = [
+            self._documents.component_summary(endpoint, component)
+            for endpoint, component in self._components()
+            if members.get("EndpointNameEquals") in (None, endpoint.name)
+            and members.get("VariantNameEquals") in (None, self._documents.variant_name(endpoint, component))
+        ]
+        return page(
+            entries,
+            members,
+            key="InferenceComponents",
+            name="InferenceComponentName",
+            status="InferenceComponentStatus",
+        )
+
+    async def _update_runtime_config(self, members: Members) -> Members:
+        endpoint, component = self._component(members)
+        wanted = members.get("DesiredRuntimeConfig")
+        count = wanted.get("CopyCount") if isinstance(wanted, dict) else None
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise _validation("DesiredRuntimeConfig.CopyCount must be a whole number, 0 or above")
+        if component.definition.base is not None:
+            raise _validation(f"{component.name} is an adapter: it runs on the copies of {component.hosts}")
+        if any(copy.state is CopyState.STARTING for copy in endpoint.copies_of(component.name)):
+            raise _validation(
+                f"Cannot update inference component {component.name} while its copies are starting or stopping"
+            )
+        most = self._services.platform.most_copies(endpoint, component)
+        if count > most:
+            raise ApiError(
+                "ResourceLimitExceeded",
+                400,
+                f"{component.name} can have {most} copies on this machine; {self._services.platform.plan.way_out}",
+            )
+        await self._services.platform.scale(endpoint, component, count)
+        return {"InferenceComponentArn": self._documents.arn("inference-component", component.name)}
+
+    def _endpoint(self, members: Members) -> Endpoint:
+        name = _text(members, "EndpointName")
+        found = self._services.platform.endpoints.get(name)
+        if found is None:
+            raise _not_found("endpoint", self._documents.arn("endpoint", name))
+        return found
+
+    def _components(self) -> Iterable[tuple[Endpoint, Component]]:
+        for endpoint in self._services.platform.endpoints.values():
+            for component in endpoint.components.values():
+                yield endpoint, component
+
+    def _component(self, members: Members) -> tuple[Endpoint, Component]:
+        name = _text(members, "InferenceComponentName")
+        for endpoint, component in self._components():
+            if component.name == name:
+                return endpoint, component
+        raise _not_found("inference component", self._documents.arn("inference-component", name))
+
+
+def _members(raw: bytes) -> Members:
+    try:
+        value = json.loads(raw or b"{}")
+    except (ValueError, RecursionError) as error:
+        raise ApiError("SerializationException", 400, f"the body is no JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise ApiError("SerializationException", 400, "the body must be a JSON object")
+    return value
+
+
+def _text(members: Members, name: str) -> str:
+    value = members.get(name)
+    if not isinstance(value, str) or not value:
+        raise _validation(f"{name} is missing")
+    return value
+
+
+def _validation(message: str) -> ApiError:
+    return ApiError("ValidationException", 400, message)
+
+
+def _not_found(what: str, arn: str) -> ApiError:
+    return _validation(f'Could not find {what} "{arn}".')
+
+
+def _json(value: Members, status: int) -> Response:
+    headers = {"x-amzn-RequestId": str(uuid.uuid4())}
+    return Response(json.dumps(value, ensure_ascii=False).encode(), status, headers, MEDIA_TYPE)

@@ -1,0 +1,53 @@
+"""Answers as ASGI sends them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from warmstack.local.wire.errors import ApiError, too_large
+
+JSON = "application/json"
+
+
+def error_response(error: ApiError, request_id: str) -> Response:
+    """Return an error of the runtime API."""
+    headers = {"x-amzn-ErrorType": error.kind, "x-amzn-RequestId": request_id}
+    if error.kind.isdigit():
+        # No error of the service's model: what stands before it refuses bodies that are too large.
+        return Response(error.message, error.status, {"x-amzn-RequestId": request_id}, "text/plain")
+    return Response(error.body(), error.status, headers, JSON)
+
+
+def openai_error(status: int, message: str, *, kind: str, code: str | None) -> Response:
+    """Return an error of the OpenAI path."""
+    return json_response({"error": {"message": message, "type": kind, "code": code}}, status)
+
+
+def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a value as JSON."""
+    body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return Response(body, status, headers, JSON)
+
+
+async def read_request(request: Request, limit_bytes: int) -> bytes:
+    """Return a request's body.
+
+    Raises:
+        ApiError: It is too large; nothing more of it is kept.
+    """
+    declared = request.headers.get("content-length", "")
+    if declared.isascii() and declared.isdigit() and int(declared[:20]) > limit_bytes:
+        raise too_large(limit_bytes)
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in request.stream():
+        size += len(piece)
+        if size > limit_bytes:
+            raise too_large(limit_bytes)
+        pieces.append(piece)
+    return b"".join(pieces)

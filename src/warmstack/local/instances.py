@@ -1,0 +1,87 @@
+"""Which local endpoints run on this machine: one file for each port, and the process behind it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from warmstack.local.errors import LocalError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """A local endpoint's process.
+
+    Args:
+        port: Where it listens.
+        host: On which address.
+        pid: Its process.
+        birth: When that process began, as the system counts: a number that is used again is another process.
+    """
+
+    port: int
+    host: str
+    pid: int
+    birth: str
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it is still that process."""
+        return birth_of(self.pid) == self.birth
+
+
+def state_folder(environment: Mapping[str, str]) -> Path:
+    """Return where the files are: ``$XDG_STATE_HOME/warmstack``, or ``~/.local/state/warmstack``."""
+    given = environment.get("XDG_STATE_HOME", "")
+    base = Path(given) if given.startswith("/") else Path.home() / ".local" / "state"
+    return base / "warmstack"
+
+
+def birth_of(pid: int) -> str | None:
+    """Return when a process began; None if there is none. Elsewhere than on Linux: only that there is one."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return _exists(pid)
+    fields = stat.rpartition(")")[2].split()
+    # A zombie has ended; its parent has not looked yet.
+    return None if fields[0] == "Z" else fields[19]
+
+
+def _exists(pid: int) -> str | None:
+    if Path("/proc/self").exists():
+        return None
+    with suppress(OSError):
+        os.kill(pid, 0)
+        return "running"
+    return None
+
+
+def note(folder: Path, host: str, port: int) -> Path:
+    """Write down that this process serves a port; return the file.
+
+    Raises:
+        LocalError: It cannot be written.
+    """
+    path = folder / f"local-{port}.json"
+    running = Running(port=port, host=host, pid=os.getpid(), birth=birth_of(os.getpid()) or "")
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.write_text(json.dumps(asdict(running)), encoding="utf-8")
+    except OSError as error:
+        raise LocalError(f"{path} cannot be written: {error.strerror}; XDG_STATE_HOME names another folder") from error
+    return path
+
+
+def running_on(folder: Path, port: int) -> Running | None:
+    """Return who serves a port, if it was written down and still lives."""
+    try:
+        value = json.loads((folder / f"local-{port}.json").read_text(encoding="utf-8"))
+        found = Running(**value)
+    except (OSError, ValueError, TypeError):
+        return None
+    return found if found.is_alive else None

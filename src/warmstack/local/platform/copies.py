@@ -1,0 +1,102 @@
+"""Copies and the instances that they run on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from warmstack.local.container import Container
+from warmstack.local.platform.faults import Faults, FaultyContainer
+from warmstack.local.platform.orders import RunningCopy
+from warmstack.routing import Candidate, PrefixCache
+
+
+class CopyState(StrEnum):
+    """What a copy does."""
+
+    STARTING = "Starting"
+    IN_SERVICE = "InService"
+    STOPPING = "Stopping"
+    FAILED = "Failed"
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Instance:
+    """An instance of a production variant: a name, and the copies on it.
+
+    Args:
+        name: Different from that of every instance that was ever there.
+        in_flight: Requests of the variant that run on it.
+        session_in_flight: Those of them that belong to sessions.
+    """
+
+    name: str
+    in_flight: int = 0
+    session_in_flight: int = 0
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Copy:
+    """A copy of a model.
+
+    Args:
+        name: Different from that of every copy that was ever there.
+        instance: Where it runs.
+        component: The component that it is a copy of; None if the variant hosts the model itself.
+        state: What it does.
+        running: The container behind it, once it has been started.
+        faults: What was put on it.
+        container: The container with those faults.
+        in_flight: Requests that run on it.
+        session_in_flight: Those of them that belong to sessions.
+        served: Requests that are over.
+        failure: Why it failed.
+        sent_blocks: What it was sent, for KV_AWARE; None where that is not kept.
+    """
+
+    name: str
+    instance: Instance
+    component: str | None
+    state: CopyState = CopyState.STARTING
+    running: RunningCopy | None = None
+    faults: Faults = field(default_factory=Faults)
+    container: Container | None = None
+    in_flight: int = 0
+    session_in_flight: int = 0
+    served: int = 0
+    failure: str = ""
+    sent_blocks: PrefixCache | None = None
+
+    def started(self, running: RunningCopy) -> None:
+        """Take the container that was started for this copy into service."""
+        self.running = running
+        self.container = FaultyContainer(running.container, self.faults)
+        self.state = CopyState.IN_SERVICE
+
+    def candidate(self) -> Candidate:
+        """Return this copy as routing sees it."""
+        return Candidate(
+            copy=self.name,
+            instance=self.instance.name,
+            in_flight=self.in_flight,
+            instance_in_flight=self.instance.in_flight,
+            session_in_flight=self.session_in_flight,
+            instance_session_in_flight=self.instance.session_in_flight,
+        )
+
+    def enter(self, *, in_session: bool) -> None:
+        """Count a request that begins."""
+        self.in_flight += 1
+        self.instance.in_flight += 1
+        if in_session:
+            self.session_in_flight += 1
+            self.instance.session_in_flight += 1
+
+    def leave(self, *, in_session: bool) -> None:
+        """Count a request that is over."""
+        self.in_flight -= 1
+        self.instance.in_flight -= 1
+        self.served += 1
+        if in_session:
+            self.session_in_flight -= 1
+            self.instance.session_in_flight -= 1

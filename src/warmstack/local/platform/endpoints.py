@@ -1,0 +1,124 @@
+"""An endpoint that runs: its variants, components, copies and sessions, and who can serve a request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from warmstack.assembly import ComponentDefinition, EndpointDefinition, VariantDefinition
+from warmstack.local.platform.copies import Copy, CopyState, Instance
+from warmstack.routing import RoutingChoices, RoutingRules, RoutingStrategy, SessionTable
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Variant:
+    """A production variant that runs.
+
+    Args:
+        definition: What the template says.
+        rules: How its requests are routed.
+        instances: Those that are there.
+        desired_instances: How many there are to be.
+    """
+
+    definition: VariantDefinition
+    rules: RoutingRules
+    instances: list[Instance] = field(default_factory=list)
+    desired_instances: int = 0
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Component:
+    """An inference component that runs.
+
+    Args:
+        definition: What the template says.
+        desired_copies: How many copies there are to be; an adapter has none of its own.
+        refuses: Whether it has no capacity, because a fault says so.
+        failure: Why it does not serve.
+    """
+
+    definition: ComponentDefinition
+    desired_copies: int = 0
+    refuses: bool = False
+    failure: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.definition.name
+
+    @property
+    def hosts(self) -> str:
+        """The component whose copies serve it: itself, or an adapter's base."""
+        return self.definition.base or self.definition.name
+
+
+class Endpoint:
+    """An endpoint that runs.
+
+    Args:
+        definition: What the template says.
+        choices: What is not documented of routing.
+        created_at: When it was made, in seconds since the epoch.
+    """
+
+    def __init__(self, definition: EndpointDefinition, *, choices: RoutingChoices, created_at: float) -> None:
+        self.definition = definition
+        self.created_at = created_at
+        self.variants = {
+            one.name: Variant(
+                definition=one,
+                rules=RoutingRules(
+                    strategy=RoutingStrategy(one.routing.strategy),
+                    prefix_length=one.routing.prefix_length,
+                    concurrency_threshold=one.routing.concurrency_threshold,
+                    per_copy=one.model is None,
+                    choices=choices,
+                ),
+            )
+            for one in definition.variants
+        }
+        self.components = {one.name: Component(definition=one) for one in definition.components}
+        self.copies: dict[str, Copy] = {}
+        self.sessions = SessionTable()
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.definition.name
+
+    @property
+    def takes_components(self) -> bool:
+        """Whether requests have to name a component: the variants host no model themselves."""
+        return all(one.definition.model is None for one in self.variants.values())
+
+    def serving(self, component: Component | None, variant: Variant) -> list[Copy]:
+        """Return the copies that can take a request now.
+
+        Args:
+            component: The one that was named; None without components.
+            variant: The variant.
+        """
+        host = component.hosts if component else None
+        return [
+            copy
+            for copy in self.copies.values()
+            if copy.state is CopyState.IN_SERVICE and copy.component == host and copy.instance in variant.instances
+        ]
+
+    def copies_of(self, component: str | None) -> list[Copy]:
+        """Return every copy of a component, whatever it does; None: those of the variants' own models."""
+        return [copy for copy in self.copies.values() if copy.component == component]
+
+    def copies_on(self, instance: Instance) -> list[Copy]:
+        """Return every copy on an instance."""
+        return [copy for copy in self.copies.values() if copy.instance is instance]
+
+    def adapters_of(self, base: str) -> Iterator[Component]:
+        """Yield the adapter components of a base component."""
+        return (one for one in self.components.values() if one.definition.base == base)
+
+    def variant_of(self, instance: Instance) -> Variant | None:
+        """Return the variant that an instance belongs to; None once it is gone."""
+        return next((one for one in self.variants.values() if instance in one.instances), None)

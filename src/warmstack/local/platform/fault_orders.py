@@ -1,0 +1,138 @@
+"""Faults as they are asked for: which, on what, and carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from warmstack.local.errors import LocalError
+from warmstack.local.platform.copies import Copy
+from warmstack.local.platform.endpoints import Endpoint
+from warmstack.local.platform.platform import Platform
+
+_T = TypeVar("_T")
+FAULTS: Mapping[str, str] = {
+    "kill": "end a copy as kill -9 does; it is started again",
+    "hang": "have a copy answer nothing",
+    "slow": "have a copy wait before each answer, by --seconds",
+    "cut": "have a copy break its answers off after --pieces, --times or for good",
+    "heal": "take hang, slow and cut from a copy",
+    "refuse": "have a component say that it has no capacity",
+    "accept": "have it take requests again",
+    "expire": "end a session, or each one with the target 'all'",
+    "restart": "replace an instance: its sessions are lost",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultOrder:
+    """A fault to put on something.
+
+    Args:
+        fault: One of `FAULTS`.
+        target: The copy, component, session or instance; a copy or instance by any start of its name that is unique.
+        seconds: For ``slow``.
+        pieces: For ``cut``.
+        times: For ``cut``; None for good.
+    """
+
+    fault: str
+    target: str
+    seconds: float = 1.0
+    pieces: int = 1
+    times: int | None = None
+
+
+async def inflict(platform: Platform, order: FaultOrder) -> str:
+    """Carry out an order, and return what was done.
+
+    Args:
+        platform: The endpoints.
+        order: What to do.
+
+    Raises:
+        LocalError: There is no such fault or target.
+    """
+    match order.fault:
+        case "kill" | "hang" | "slow" | "cut" | "heal":
+            return await _on_copy(platform, order)
+        case "refuse" | "accept":
+            _, component = _one(
+                {one.name: (endpoint, one) for endpoint in _all(platform) for one in endpoint.components.values()},
+                order.target,
+                "component",
+            )
+            component.refuses = order.fault == "refuse"
+            return f"{component.name} {'refuses' if component.refuses else 'takes'} requests"
+        case "expire":
+            return _expire(platform, order.target)
+        case "restart":
+            endpoint, instance = _one(
+                {
+                    one.name: (endpoint, one)
+                    for endpoint in _all(platform)
+                    for variant in endpoint.variants.values()
+                    for one in variant.instances
+                },
+                order.target,
+                "instance",
+            )
+            await platform.restart_instance(endpoint, instance)
+            return f"{instance.name} is replaced"
+        case _:
+            raise LocalError(f"fault {order.fault!r} does not exist; the faults are {', '.join(FAULTS)}")
+
+
+async def _on_copy(platform: Platform, order: FaultOrder) -> str:
+    copy = _one(
+        {one.name: one for endpoint in _all(platform) for one in endpoint.copies.values()}, order.target, "copy"
+    )
+    match order.fault:
+        case "kill":
+            await platform.kill(copy)
+            return f"{copy.name} is killed"
+        case "hang":
+            copy.faults.hangs = True
+        case "slow":
+            if not 0 <= order.seconds <= 3600:
+                raise LocalError(f"seconds is {order.seconds}; it must be from 0 to 3600")
+            copy.faults.slow_seconds = order.seconds
+        case "cut":
+            if order.pieces < 0 or (order.times is not None and order.times < 1):
+                raise LocalError("pieces must be 0 or above, and times 1 or above")
+            copy.faults.cut_after, copy.faults.cuts = order.pieces, order.times
+        case _:
+            copy.faults.clear()
+    return _now(copy)
+
+
+def _now(copy: Copy) -> str:
+    return f"{copy.name} {', '.join(copy.faults.described()) or 'is well'}"
+
+
+def _expire(platform: Platform, target: str) -> str:
+    now = platform.clock()
+    if target == "all":
+        ended = 0
+        for endpoint in _all(platform):
+            for session in endpoint.sessions.live(now_seconds=now):
+                ended += endpoint.sessions.expire(session.id, now_seconds=now)
+        return f"{ended} sessions have expired"
+    if not any(endpoint.sessions.expire(target, now_seconds=now) for endpoint in _all(platform)):
+        raise LocalError(f"session {target!r} is not open; `warmstack local status` counts them, 'all' takes each")
+    return f"session {target} has expired"
+
+
+def _all(platform: Platform) -> list[Endpoint]:
+    return list(platform.endpoints.values())
+
+
+def _one(named: Mapping[str, _T], target: str, what: str) -> _T:
+    if target in named:
+        return named[target]
+    found = [name for name in named if name.startswith(target)] if target else []
+    if len(found) == 1:
+        return named[found[0]]
+    problem = "fits more than one" if found else "is none"
+    raise LocalError(f"{what} {target!r} {problem}; there are {', '.join(named) or 'none'}")

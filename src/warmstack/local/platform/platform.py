@@ -1,0 +1,352 @@
+"""The endpoints of a template, running: what starts, what is started again, and what stops."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from warmstack.assembly import EndpointDefinition
+from warmstack.errors import WarmstackError
+from warmstack.local.container import ContainerGoneError, ContainerRequest, read_body
+from warmstack.local.errors import LocalError
+from warmstack.local.platform.copies import Copy, CopyState, Instance
+from warmstack.local.platform.endpoints import Component, Endpoint, Variant
+from warmstack.local.platform.orders import AdapterOrder, CopyOrder, CopyStarter, Report
+from warmstack.local.platform.placement import Accelerators, instance_for
+from warmstack.local.platform.start_plan import Room, plan_start
+from warmstack.routing import RoutingChoices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformSettings:
+    """How the platform behaves.
+
+    Args:
+        room: How much starts on this machine.
+        choices: What is not documented of routing.
+        restart_seconds: How long a copy that ended is away before it is started again.
+        drain_seconds: How long a copy that is to stop may finish what it runs.
+        ping_seconds: How often /ping is asked; 0 for never.
+        ping_failures: After how many failures an instance is replaced. SageMaker's number is not documented.
+        starts_at_once: How many copies start at the same time.
+    """
+
+    room: Room
+    choices: RoutingChoices = field(default_factory=RoutingChoices)
+    restart_seconds: float = 0.5
+    drain_seconds: float = 30.0
+    ping_seconds: float = 5.0
+    ping_failures: int = 3
+    starts_at_once: int = 2
+
+
+STARTS_IN_VAIN = 3
+PING_TIMEOUT_SECONDS = 2.0
+"""A container has to answer /ping in 2 s (developer guide, your-algorithms-inference-code, read 2026-11-30)."""
+
+
+class Platform:
+    """Runs endpoints.
+
+    Args:
+        definitions: What the template defines.
+        starter: Makes copies.
+        settings: How it behaves.
+        accelerators: How many an instance type has.
+        report: Is told what is going on.
+        clock: Seconds since the epoch.
+        sleep: Waits some seconds.
+    """
+
+    def __init__(
+        self,
+        definitions: Sequence[EndpointDefinition],
+        *,
+        starter: CopyStarter,
+        settings: PlatformSettings,
+        accelerators: Accelerators = lambda _: None,
+        report: Report = lambda _: None,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.settings = settings
+        self.plan = plan_start(definitions, settings.room)
+        self.clock = clock
+        self.endpoints = {one.name: Endpoint(one, choices=settings.choices, created_at=clock()) for one in definitions}
+        self._starter = starter
+        self._accelerators = accelerators
+        self._report = report
+        self._sleep = sleep
+        self._numbers = itertools.count(1)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._starting = asyncio.Semaphore(settings.starts_at_once)
+        self._stopping = False
+
+    async def start(self) -> None:
+        """Start what the plan says, and return when every copy serves.
+
+        Raises:
+            LocalError: A copy did not start. Whatever did is stopped.
+        """
+        for line in self.plan.reductions:
+            self._report(line)
+        copies: list[tuple[Endpoint, Copy]] = []
+        for endpoint in self.endpoints.values():
+            for variant in endpoint.variants.values():
+                size = self.plan.instances[endpoint.name, variant.definition.name]
+                variant.desired_instances = size.given
+                copies += [(endpoint, copy) for copy in self._add_instances(endpoint, variant, size.given)]
+            for component in endpoint.components.values():
+                if component.definition.base is None:
+                    count = self.plan.copies[endpoint.name, component.name].given
+                    copies += [(endpoint, copy) for copy in self._add_copies(endpoint, component, count)]
+        try:
+            async with asyncio.TaskGroup() as group:
+                for endpoint, copy in copies:
+                    group.create_task(self._bring_up(endpoint, copy))
+        except BaseExceptionGroup as failures:
+            await self.stop()
+            known = failures.subgroup(WarmstackError)
+            if known is None:
+                raise
+            raise LocalError("\n".join(sorted({str(one) for one in _leaves(known)}))) from failures
+        except BaseException:
+            await self.stop()
+            raise
+        if self.settings.ping_seconds > 0:
+            self._spawn(self._watch_pings())
+
+    async def stop(self) -> None:
+        """Stop every copy. Any number of times."""
+        self._stopping = True
+        for task in list(self._tasks):
+            task.cancel()
+        running = [copy for one in self.endpoints.values() for copy in one.copies.values() if copy.running]
+        for copy in running:
+            copy.state = CopyState.STOPPING
+        await asyncio.gather(*(copy.running.stop() for copy in running if copy.running), return_exceptions=True)
+        for endpoint in self.endpoints.values():
+            endpoint.copies.clear()
+
+    async def scale(self, endpoint: Endpoint, component: Component, count: int) -> None:
+        """Have a component reach a number of copies: return at once, what is to do goes on.
+
+        Args:
+            endpoint: Its endpoint.
+            component: The component.
+            count: How many copies.
+        """
+        component.desired_copies = count
+        there = [
+            copy
+            for copy in endpoint.copies_of(component.name)
+            if copy.state in (CopyState.IN_SERVICE, CopyState.STARTING)
+        ]
+        # The newest first: what has served longest is warmest.
+        for copy in there[count:]:
+            copy.state = CopyState.STOPPING
+            self._spawn(self._drain(endpoint, copy))
+        for copy in self._add_copies(endpoint, component, max(0, count - len(there))):
+            self._spawn(self._bring_up_again(endpoint, copy))
+
+    def most_copies(self, endpoint: Endpoint, component: Component) -> int:
+        """Return how many copies a component can have on this machine, given what the others take."""
+        others = sum(
+            copy.component != component.name or owner is not endpoint
+            for owner in self.endpoints.values()
+            for copy in owner.copies.values()
+            if copy.state in (CopyState.IN_SERVICE, CopyState.STARTING)
+        )
+        return max(0, self.settings.room.copies - others)
+
+    async def kill(self, copy: Copy) -> None:
+        """End a copy as kill -9 does."""
+        if copy.running is not None:
+            await copy.running.kill()
+
+    async def restart_instance(self, endpoint: Endpoint, instance: Instance) -> None:
+        """Replace an instance: its copies end at once, and others start on a new one.
+
+        Args:
+            endpoint: Its endpoint.
+            instance: The instance.
+        """
+        variant = endpoint.variant_of(instance)
+        if variant is None:
+            raise LocalError(f"instance {instance.name} is gone")
+        gone = endpoint.copies_on(instance)
+        for copy in gone:
+            copy.state = CopyState.STOPPING
+        lost = endpoint.sessions.drop_instance(instance.name)
+        self._report(f"{instance.name} is replaced; {len(lost)} sessions are lost")
+        new = Instance(name=self._name("i"))
+        variant.instances[variant.instances.index(instance)] = new
+        for copy in gone:
+            successor = self._copy(endpoint, new, copy.component, variant)
+            self._spawn(self._bring_up_again(endpoint, successor))
+        for copy in gone:
+            endpoint.copies.pop(copy.name, None)
+            if copy.running is not None:
+                await copy.running.kill()
+
+    def _add_instances(self, endpoint: Endpoint, variant: Variant, count: int) -> list[Copy]:
+        new = [Instance(name=self._name("i")) for _ in range(count)]
+        variant.instances += new
+        if variant.definition.model is None:
+            return []
+        return [self._copy(endpoint, instance, None, variant) for instance in new]
+
+    def _add_copies(self, endpoint: Endpoint, component: Component, count: int) -> list[Copy]:
+        variant = endpoint.variants[component.definition.variant_name]
+        component.desired_copies = max(component.desired_copies, count)
+        made = []
+        for _ in range(count):
+            if not variant.instances:
+                variant.instances.append(Instance(name=self._name("i")))
+            made.append(
+                self._copy(
+                    endpoint, instance_for(endpoint, variant, component, self._accelerators), component.name, variant
+                )
+            )
+        return made
+
+    def _copy(self, endpoint: Endpoint, instance: Instance, component: str | None, variant: Variant) -> Copy:
+        name = self._name(f"{instance.name}/{component or variant.definition.name}")
+        copy = Copy(name=name, instance=instance, component=component)
+        endpoint.copies[name] = copy
+        return copy
+
+    def _name(self, start: str) -> str:
+        return f"{start}-{next(self._numbers)}"
+
+    async def _bring_up(self, endpoint: Endpoint, copy: Copy) -> None:
+        """Start a copy, register its adapters, and take it into service."""
+        variant = endpoint.variant_of(copy.instance)
+        model = variant.definition.model if variant else None
+        if copy.component is not None:
+            model = endpoint.components[copy.component].definition.model
+        if model is None:
+            raise LocalError(f"{copy.name} has no model, or its instance is gone")
+        try:
+            async with self._starting:
+                order = CopyOrder(copy=copy.name, instance=copy.instance.name, model=model)
+                running = await self._starter.start(order, self._report)
+            copy.running = running
+            if copy.component is not None:
+                for adapter in endpoint.adapters_of(copy.component):
+                    artifact = adapter.definition.artifact_url or ""
+                    await running.register(AdapterOrder(name=adapter.name, artifact=artifact))
+        except BaseException as error:
+            copy.state, copy.failure = CopyState.FAILED, str(error)
+            if copy.running is not None:
+                await copy.running.stop()
+            raise
+        if copy.state is CopyState.STOPPING or self._stopping:
+            await running.stop()
+            endpoint.copies.pop(copy.name, None)
+            return
+        copy.started(running)
+        self._spawn(self._watch(endpoint, copy))
+
+    async def _bring_up_again(self, endpoint: Endpoint, copy: Copy) -> None:
+        """Start a copy while the endpoint serves: a failure is reported, and tried again a few times."""
+        for attempt in range(1, STARTS_IN_VAIN + 1):
+            try:
+                await self._bring_up(endpoint, copy)
+                return
+            except (WarmstackError, OSError) as error:
+                self._report(f"{copy.name} did not start (try {attempt} of {STARTS_IN_VAIN}): {error}")
+                await self._sleep(self.settings.restart_seconds * attempt)
+                copy.state = CopyState.STARTING
+        copy.state = CopyState.FAILED
+
+    async def _watch(self, endpoint: Endpoint, copy: Copy) -> None:
+        """Wait for the end of a copy, and have another one take its place."""
+        if copy.running is None:
+            return
+        how = await copy.running.wait()
+        copy.faults.ended = True
+        if copy.state is not CopyState.IN_SERVICE or self._stopping:
+            return
+        copy.state, copy.failure = CopyState.FAILED, how
+        self._report(f"{copy.name} ended with {how}; it is started again")
+        await self._sleep(self.settings.restart_seconds)
+        variant = endpoint.variant_of(copy.instance)
+        if variant is None or endpoint.copies.pop(copy.name, None) is None:
+            return
+        if copy.component is None:
+            # A container that ends takes its instance with it, unless components share the instance.
+            await self.restart_instance_of(endpoint, copy, variant)
+            return
+        successor = self._copy(endpoint, copy.instance, copy.component, variant)
+        await self._bring_up_again(endpoint, successor)
+
+    async def restart_instance_of(self, endpoint: Endpoint, copy: Copy, variant: Variant) -> None:
+        """Replace the instance of a copy that hosts a variant's own model and has ended."""
+        lost = endpoint.sessions.drop_instance(copy.instance.name)
+        new = Instance(name=self._name("i"))
+        variant.instances[variant.instances.index(copy.instance)] = new
+        self._report(f"{copy.instance.name} is replaced by {new.name}; {len(lost)} sessions are lost")
+        await self._bring_up_again(endpoint, self._copy(endpoint, new, None, variant))
+
+    async def _drain(self, endpoint: Endpoint, copy: Copy) -> None:
+        """Let a copy finish what it runs, and stop it; release its instance if that is empty then."""
+        waited = 0.0
+        while copy.in_flight and waited < self.settings.drain_seconds:
+            await self._sleep(0.1)
+            waited += 0.1
+        if copy.running is not None:
+            await copy.running.stop()
+        endpoint.copies.pop(copy.name, None)
+        variant = endpoint.variant_of(copy.instance)
+        least = variant.definition.min_instance_count or 0 if variant else 0
+        if variant and not endpoint.copies_on(copy.instance) and len(variant.instances) > max(least, 0):
+            variant.instances.remove(copy.instance)
+            lost = endpoint.sessions.drop_instance(copy.instance.name)
+            self._report(f"{copy.instance.name} is released; {len(lost)} sessions are lost")
+
+    async def _watch_pings(self) -> None:
+        failures: dict[str, int] = {}
+        while True:
+            await self._sleep(self.settings.ping_seconds)
+            for endpoint in list(self.endpoints.values()):
+                for copy in list(endpoint.copies.values()):
+                    if copy.state is not CopyState.IN_SERVICE:
+                        continue
+                    failures[copy.name] = 0 if await _pings(copy) else failures.get(copy.name, 0) + 1
+                    # "Failing /ping: the instance is replaced, except on endpoints that use inference components."
+                    if copy.component is None and failures[copy.name] >= self.settings.ping_failures:
+                        self._report(f"{copy.name} failed /ping {failures.pop(copy.name)} times")
+                        await self.restart_instance(endpoint, copy.instance)
+
+    def _spawn(self, work: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Future[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._report(f"something failed in the background: {error}")
+
+
+async def _pings(copy: Copy) -> bool:
+    if copy.container is None:
+        return False
+    with suppress(ContainerGoneError, TimeoutError):
+        async with asyncio.timeout(PING_TIMEOUT_SECONDS):
+            reply = await copy.container.send(ContainerRequest(method="GET", path="/ping"))
+            await read_body(reply)
+            return reply.status == 200
+    return False
+
+
+def _leaves(group: BaseExceptionGroup[WarmstackError]) -> list[WarmstackError]:
+    found: list[WarmstackError] = []
+    for one in group.exceptions:
+        found += _leaves(one) if isinstance(one, BaseExceptionGroup) else [one]
+    return found

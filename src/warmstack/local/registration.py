@@ -1,0 +1,50 @@
+"""How SageMaker registers an adapter with a container: POST and DELETE /adapters."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+from warmstack.local.container import Container, ContainerRequest, read_body
+from warmstack.local.errors import LocalError
+
+
+async def register_adapter(container: Container, name: str, folder: Path) -> None:
+    """Register an adapter.
+
+    Args:
+        container: The copy.
+        name: The adapter component's name.
+        folder: Its files.
+
+    Raises:
+        LocalError: The container refused it.
+    """
+    members = {"name": name, "src": str(folder), "preload": True, "pin": False}
+    # In both places: LMI reads the query, the others a JSON body. What the platform itself sends is not documented.
+    query = urlencode({key: str(value).lower() if isinstance(value, bool) else value for key, value in members.items()})
+    request = ContainerRequest(
+        method="POST",
+        path=f"/adapters?{query}",
+        headers={"content-type": "application/json"},
+        body=json.dumps(members).encode(),
+    )
+    await _expect_success(container, request, f"adapter {name} was not registered")
+
+
+async def unregister_adapter(container: Container, name: str) -> None:
+    """Take an adapter away.
+
+    Raises:
+        LocalError: The container refused it.
+    """
+    request = ContainerRequest(method="DELETE", path=f"/adapters/{quote(name, safe='')}")
+    await _expect_success(container, request, f"adapter {name} was not unregistered")
+
+
+async def _expect_success(container: Container, request: ContainerRequest, problem: str) -> None:
+    reply = await container.send(request)
+    answer = (await read_body(reply)).decode("utf-8", "replace")
+    if not 200 <= reply.status < 300:
+        raise LocalError(f"{problem}: the container answered {reply.status}: {answer[:500]}")

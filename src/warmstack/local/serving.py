@@ -1,0 +1,140 @@
+"""The server's life: it listens, its copies start, it serves until a signal or a request to stop, and nothing is left.
+
+::
+
+    bind ─▶ serve (endpoints say Creating) ─▶ copies start ─▶ ready ─▶ SIGINT, SIGTERM, POST stop ─▶ copies stop ─▶ end
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from warmstack.local.errors import LocalError
+from warmstack.local.platform.platform import Platform
+
+GRACE_SECONDS = 5
+"""How long running requests may take to finish once the end has come."""
+BACKLOG = 2048
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its signal handlers: what ends when is decided here."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals alone."""
+        yield
+
+
+class Stop:
+    """Ends a server: by a signal, or by a call. The second time it does not wait."""
+
+    def __init__(self) -> None:
+        self._asked = asyncio.Event()
+        self.hasty = False
+
+    def ask(self) -> None:
+        """Ask for the end."""
+        self.hasty = self._asked.is_set()
+        self._asked.set()
+
+    async def wait(self) -> None:
+        """Wait until somebody asks."""
+        await self._asked.wait()
+
+    def on_signals(self) -> None:
+        """Ask when a signal comes."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self.ask)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens.
+
+    Args:
+        host: An address of this machine.
+        port: 0 for any that is free.
+
+    Raises:
+        LocalError: It cannot: somebody else does, or there is no such address.
+    """
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise LocalError(
+                f"port {port} on {host} is taken; `warmstack local status --port {port}` shows whether a local "
+                "endpoint runs there, --port takes another one"
+            ) from error
+        raise LocalError(f"{host}:{port} cannot be listened on: {error.strerror or error}") from error
+
+
+async def serve(
+    app: ASGIApp,
+    listener: socket.socket,
+    platform: Platform,
+    stop: Stop,
+    *,
+    on_ready: Callable[[], Awaitable[None]],
+) -> None:
+    """Serve until the end is asked for.
+
+    Args:
+        app: Answers requests.
+        listener: Listens already.
+        platform: Starts and stops with it.
+        stop: Asks for the end.
+        on_ready: Is called when every copy serves.
+
+    Raises:
+        LocalError: A copy did not start; everything that did is stopped.
+    """
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        lifespan="off",
+        ws="none",
+        http="httptools",
+        proxy_headers=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        backlog=BACKLOG,
+    )
+    server = _Server(config)
+    stop.on_signals()
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    starting = asyncio.create_task(_start(platform, on_ready))
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({serving, starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done() and not stopping.done():
+            await starting  # a failure ends everything
+            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        starting.cancel()
+        stopping.cancel()
+        with suppress(asyncio.CancelledError, Exception):
+            await starting
+        server.should_exit = True
+        # Requests that run finish, or break off when the grace is over; then the copies end.
+        await asyncio.wait({serving}, timeout=0.1 if stop.hasty else GRACE_SECONDS + 1)
+        server.force_exit = True
+        await platform.stop()
+        await serving
+
+
+async def _start(platform: Platform, on_ready: Callable[[], Awaitable[None]]) -> None:
+    await platform.start()
+    await on_ready()

@@ -1,0 +1,152 @@
+"""From an order to a server: what reads the template, starts copies and answers requests, put together."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+from warmstack.assembly import Assembly
+from warmstack.catalog import load_catalog
+from warmstack.errors import CatalogError
+from warmstack.local.adapter_files import AdapterFiles, write_stand_in
+from warmstack.local.api.app import make_app
+from warmstack.local.api.services import Services
+from warmstack.local.api.sight import Sight
+from warmstack.local.api.status import About
+from warmstack.local.dialects.front import in_front
+from warmstack.local.instances import note
+from warmstack.local.order import LOOPBACK, EngineKind, UpOrder
+from warmstack.local.platform.dispatch import Dispatcher
+from warmstack.local.platform.journal import Journal
+from warmstack.local.platform.orders import CopyStarter, Report
+from warmstack.local.platform.platform import Platform, PlatformSettings
+from warmstack.local.serving import Stop, listen, serve
+from warmstack.local.simulated.starter import SimulatedStarter
+from warmstack.local.wire.parts import cutting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Up:
+    """A local endpoint that serves.
+
+    Args:
+        order: What was asked for.
+        platform: The endpoints.
+        about: What the status says of it.
+    """
+
+    order: UpOrder
+    platform: Platform
+    about: About
+
+
+async def run_up(
+    order: UpOrder,
+    assembly: Assembly,
+    *,
+    report: Report,
+    on_ready: Callable[[Up], Awaitable[None]],
+    state: Path,
+) -> None:
+    """Serve the endpoints of an assembly until the end is asked for.
+
+    Args:
+        order: What was asked for.
+        assembly: What was read.
+        report: Is told what is going on.
+        on_ready: Is called when every copy serves.
+        state: The folder in which running local endpoints are written down.
+
+    Raises:
+        LocalError: It cannot start; nothing of it is left.
+    """
+    listener = listen(order.host, order.port)
+    folder = Path(tempfile.mkdtemp(prefix="warmstack-local-"))
+    noted: Path | None = None
+    failed = True
+    try:
+        noted = note(state, order.host, order.port)
+        starter = make_starter(order, folder)
+        random = Random(order.seed)
+        platform = Platform(
+            assembly.endpoints,
+            starter=starter,
+            settings=PlatformSettings(room=order.room, choices=order.choices),
+            accelerators=_accelerators,
+            report=report,
+        )
+        services = make_services(order, assembly, platform, random)
+        about = About(
+            source=str(order.source),
+            engine=order.engine.value,
+            url=order.url,
+            pid=os.getpid(),
+            started_at=time.time(),
+            notices=tuple(map(str, assembly.notices)),
+        )
+        stop = Stop()
+        hosts = LOOPBACK if order.host in LOOPBACK else frozenset()
+        app = make_app(services, Sight(services, about, stop.ask), hosts)
+
+        async def ready() -> None:
+            await on_ready(Up(order=order, platform=platform, about=about))
+
+        await serve(app, listener, platform, stop, on_ready=ready)
+        failed = False
+    finally:
+        listener.close()
+        if noted is not None:
+            noted.unlink(missing_ok=True)
+        if not failed:
+            # Of one that failed, the logs are what says why.
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def make_services(order: UpOrder, assembly: Assembly, platform: Platform, random: Random) -> Services:
+    """Put together what the handlers work with."""
+    first = assembly.endpoints[0]
+    return Services(
+        platform=platform,
+        dispatcher=Dispatcher(random=random),
+        journal=Journal(),
+        limits=order.limits,
+        cutting=cutting(order.cut, random),
+        account=first.account,
+        region=first.region,
+        now=lambda: datetime.now(UTC),
+        random=random,
+    )
+
+
+def make_starter(order: UpOrder, folder: Path) -> CopyStarter:
+    """Return what makes copies.
+
+    Args:
+        order: What was asked for.
+        folder: Where files of this run go.
+
+    Raises:
+        LocalError: The engine is not installed.
+    """
+    if order.engine is EngineKind.SIMULATED:
+        return SimulatedStarter(
+            dialect=in_front,
+            adapters=AdapterFiles(folder, order.adapters, write_stand_in),
+            latency=order.latency,
+            cache_blocks=order.cache_blocks,
+        )
+    raise NotImplementedError
+
+
+def _accelerators(instance_type: str) -> int | None:
+    with suppress(CatalogError):
+        return load_catalog().instance(instance_type).gpu_count
+    return None
