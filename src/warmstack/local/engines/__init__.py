@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from warmstack.local.engines.install import EngineEnvironment
+from warmstack.local.engines.environment import EngineEnvironment, find_engine
+from warmstack.local.engines.install import install_engine
+from warmstack.local.engines.machine import platform_problem
 from warmstack.local.engines.vllm import EngineOrder, VllmCopy, start_vllm
 
-__all__ = ["EngineEnvironment", "EngineOrder", "VllmCopy", "start_vllm"]
+__all__ = [
+    "EngineEnvironment",
+    "EngineOrder",
+    "VllmCopy",
+    "find_engine",
+    "install_engine",
+    "platform_problem",
+    "start_vllm",
+]

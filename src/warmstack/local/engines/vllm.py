@@ -22,7 +22,7 @@ from typing import Any
 
 from warmstack.local.container import ContainerGoneError, ContainerReply, ContainerRequest, read_body
 from warmstack.local.engines.connection import HttpContainer
-from warmstack.local.engines.install import EngineEnvironment
+from warmstack.local.engines.environment import EngineEnvironment
 from warmstack.local.engines.process import TetheredProcess, exit_description
 from warmstack.local.engines.surroundings import engine_surroundings
 from warmstack.local.errors import LocalError
