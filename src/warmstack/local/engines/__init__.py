@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from warmstack.local.engines.environment import EngineEnvironment, find_engine
 from warmstack.local.engines.install import install_engine
+from warmstack.local.engines.lmcache import LmcacheOrder, LmcacheServer, start_lmcache
 from warmstack.local.engines.machine import platform_problem
 from warmstack.local.engines.models import LocalModel, read_model, tiny_model
 from warmstack.local.engines.tiny_adapter import make_adapter
@@ -12,6 +13,8 @@ from warmstack.local.engines.vllm import EngineOrder, VllmCopy, start_vllm
 __all__ = [
     "EngineEnvironment",
     "EngineOrder",
+    "LmcacheOrder",
+    "LmcacheServer",
     "LocalModel",
     "VllmCopy",
     "find_engine",
@@ -19,6 +22,7 @@ __all__ = [
     "make_adapter",
     "platform_problem",
     "read_model",
+    "start_lmcache",
     "start_vllm",
     "tiny_model",
 ]

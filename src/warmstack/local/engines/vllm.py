@@ -9,10 +9,8 @@ The flags and variables are those with which vLLM 0.32 was measured to start and
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-import socket
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,19 +18,13 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from warmstack.local.container import ContainerGoneError, ContainerReply, ContainerRequest, read_body
+from warmstack.local.container import ContainerReply, ContainerRequest
 from warmstack.local.engines.connection import HttpContainer
 from warmstack.local.engines.environment import EngineEnvironment
-from warmstack.local.engines.process import TetheredProcess, exit_description
+from warmstack.local.engines.service import HOST, NotReadyError, Service, ServiceOrder, Started, ask, start_service
 from warmstack.local.engines.surroundings import engine_surroundings
-from warmstack.local.errors import LocalError
 
-HOST = "127.0.0.1"
-POLL_SECONDS = 0.25
-STOP_GRACE_SECONDS = 10.0
-TRIES_FOR_A_PORT = 3
 VARIABLES: Mapping[str, str] = {
-    "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "true",
     # Together with the flag for the executor: the worker is a part of the engine's process.
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
 }
@@ -62,36 +54,19 @@ class EngineOrder:
     ready_seconds: float = 300.0
 
 
-class VllmCopy:
+class VllmCopy(Service):
     """A running vLLM process, as a container.
 
     Args:
-        process: Its process.
-        container: Its HTTP.
+        started: The process that answers.
         name: What messages call it.
         model: The name under which it serves its model.
     """
 
-    def __init__(self, process: TetheredProcess, container: HttpContainer, *, name: str, model: str) -> None:
-        self._process = process
-        self._container = container
+    def __init__(self, started: Started, *, name: str, model: str) -> None:
+        super().__init__(started.process, started.http)
         self.name = name
         self.model = model
-
-    @property
-    def pid(self) -> int:
-        """The process id of vLLM's server."""
-        return self._process.pid
-
-    @property
-    def url(self) -> str:
-        """Where it listens, without a path."""
-        return self._container.url
-
-    @property
-    def log(self) -> Path:
-        """The file with its output."""
-        return self._process.log
 
     async def send(self, request: ContainerRequest) -> ContainerReply:
         """Send a request and wait for the head of its answer.
@@ -99,29 +74,7 @@ class VllmCopy:
         Raises:
             ContainerGoneError: There is no connection, or it broke.
         """
-        return await self._container.send(request)
-
-    async def wait(self) -> int:
-        """Wait for its end; return the status, negative for a signal."""
-        return await self._process.wait()
-
-    async def stop(self, *, grace_seconds: float = STOP_GRACE_SECONDS) -> int:
-        """End it and all that it started: SIGTERM, then SIGKILL; return the status.
-
-        Args:
-            grace_seconds: How long it has after SIGTERM.
-        """
-        try:
-            return await self._process.stop(grace_seconds=grace_seconds)
-        finally:
-            await self._container.close()
-
-    async def kill(self) -> int:
-        """End it and all that it started at once, as kill -9 does; return the status."""
-        try:
-            return await self._process.kill()
-        finally:
-            await self._container.close()
+        return await self._http.send(request)
 
 
 async def start_vllm(
@@ -142,102 +95,50 @@ async def start_vllm(
     Raises:
         LocalError: It did not come up: the end of its log, and the way out.
     """
-    deadline = clock() + order.ready_seconds
-    started = clock()
-    for remaining in reversed(range(TRIES_FOR_A_PORT)):
-        port = free_port()
-        report(f"{order.name} starts")
-        process = await _launch(order, port, outer)
-        container = HttpContainer(f"http://{HOST}:{port}")
-        try:
-            model = await _until_ready(order, process, container, deadline, clock)
-        except BaseException as error:
-            await container.close()
-            await process.kill()
-            if isinstance(error, LocalError) and remaining and "ddress already in use" in process.last_lines(60):
-                continue  # somebody else took the port between its choice and vLLM's start
-            raise
-        report(f"{order.name} is ready after {clock() - started:.0f} s")
-        return VllmCopy(process, container, name=order.name, model=model)
-    raise AssertionError("the last try returns or raises")
-
-
-def free_port() -> int:
-    """Return a port of the loopback that nobody listens on now."""
-    with socket.create_server((HOST, 0)) as probe:
-        return int(probe.getsockname()[1])
+    sessions = order.folder / "sessions"
+    sessions.mkdir(parents=True, exist_ok=True)
+    service = ServiceOrder(
+        name=order.name,
+        command=lambda port, _: vllm_command(order, port),
+        environment={
+            **engine_surroundings(outer),
+            "SAGEMAKER_MODEL_PATH": str(order.model),
+            **order.environment,
+            # Guard: vLLM's sessions are files. Copies that shared the default folder would take each other's.
+            "SAGEMAKER_SESSIONS_PATH": str(sessions),
+            **VARIABLES,
+        },
+        folder=order.folder,
+        log="vllm.log",
+        ready_seconds=order.ready_seconds,
+        way_out="Start again, with another --model, or with --engine simulated.",
+    )
+    started, model = await start_service(service, _first_completion, report=report, clock=clock)
+    return VllmCopy(started, name=order.name, model=model)
 
 
 def vllm_command(order: EngineOrder, port: int) -> list[str]:
     """Return the command line of a copy: what each copy needs comes last, and wins."""
     command = [str(order.engine.python), "-m", "vllm.entrypoints.openai.api_server", *order.arguments]
-    command += ["--host", HOST, "--port", str(port), "--model", str(order.model), *FIXED_ARGUMENTS]
-    return command
+    return [*command, "--host", HOST, "--port", str(port), "--model", str(order.model), *FIXED_ARGUMENTS]
 
 
-async def _launch(order: EngineOrder, port: int, outer: Mapping[str, str]) -> TetheredProcess:
-    sessions = order.folder / "sessions"
-    sessions.mkdir(parents=True, exist_ok=True)
-    environment = {
-        **engine_surroundings(outer),
-        "SAGEMAKER_MODEL_PATH": str(order.model),
-        **order.environment,
-        # Guard: vLLM's sessions are files. Copies that shared the default folder would take each other's for their own.
-        "SAGEMAKER_SESSIONS_PATH": str(sessions),
-        **VARIABLES,
-    }
-    return await TetheredProcess.start(
-        vllm_command(order, port), environment=environment, log=order.folder / "vllm.log", folder=order.folder
-    )
-
-
-async def _until_ready(
-    order: EngineOrder,
-    process: TetheredProcess,
-    container: HttpContainer,
-    deadline: float,
-    clock: Callable[[], float],
-) -> str:
-    """Return the name of the model that the copy serves, when it has completed something."""
-    while clock() < deadline:
-        if process.returncode is not None:
-            raise _failed(order, process, f"ended with {exit_description(process.returncode)} before it was ready")
-        try:
-            async with asyncio.timeout(max(0.0, deadline - clock())):
-                if await _status(container, ContainerRequest(method="GET", path="/health")) == HTTPStatus.OK:
-                    return await _first_completion(order, process, container)
-        except (ContainerGoneError, TimeoutError):
-            pass
-        await asyncio.sleep(POLL_SECONDS)
-    raise _failed(order, process, f"was not ready in {order.ready_seconds:g} s")
-
-
-async def _status(container: HttpContainer, request: ContainerRequest) -> int:
-    reply = await container.send(request)
-    await read_body(reply)
-    return reply.status
-
-
-async def _first_completion(order: EngineOrder, process: TetheredProcess, container: HttpContainer) -> str:
-    listed: Any = json.loads(await read_body(await container.send(ContainerRequest(method="GET", path="/v1/models"))))
-    name = str(listed["data"][0]["id"])
+async def _first_completion(http: HttpContainer) -> str | None:
+    """Return the name of the model that the copy serves, when it has completed something; None when it loads."""
+    status, _ = await ask(http, ContainerRequest(method="GET", path="/health"))
+    if status != HTTPStatus.OK:
+        return None
+    _, listed = await ask(http, ContainerRequest(method="GET", path="/v1/models"))
+    models: Any = json.loads(listed)
+    name = str(models["data"][0]["id"])
     body = {"model": name, "prompt": "hello", "max_tokens": 1, "temperature": 0}
-    reply = await container.send(
-        ContainerRequest(
-            method="POST",
-            path="/v1/completions",
-            headers={"content-type": "application/json"},
-            body=json.dumps(body).encode(),
-        )
+    completion = ContainerRequest(
+        method="POST",
+        path="/v1/completions",
+        headers={"content-type": "application/json"},
+        body=json.dumps(body).encode(),
     )
-    answer = (await read_body(reply)).decode("utf-8", "replace")
-    if reply.status != HTTPStatus.OK:
-        raise _failed(order, process, f"answered its first completion with {reply.status}: {answer[:400]}")
+    status, answer = await ask(http, completion)
+    if status != HTTPStatus.OK:
+        raise NotReadyError(f"answered its first completion with {status}: {answer.decode('utf-8', 'replace')[:400]}")
     return name
-
-
-def _failed(order: EngineOrder, process: TetheredProcess, what: str) -> LocalError:
-    return LocalError(
-        f"{order.name}: vLLM {what}\n{process.last_lines()}\n"
-        f"The whole log is {process.log}. Start again, with another --model, or with --engine simulated."
-    )

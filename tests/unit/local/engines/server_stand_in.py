@@ -1,4 +1,4 @@
-"""Stands in for vLLM's server: the flags and the endpoints that a copy's start uses, and nothing generated.
+"""Stands in for vLLM's and LMCache's servers: the flags and endpoints that a start uses, and nothing generated.
 
 The model's name says what it does: ``crash``, ``refuse``, ``deaf`` (never healthy), ``taken`` (the port, once).
 """
@@ -18,7 +18,8 @@ def argument(name: str) -> str:
     return sys.argv[sys.argv.index(name) + 1]
 
 
-KIND = Path(argument("--model")).name
+LMCACHE = "--http-port" in sys.argv
+KIND = "lmcache" if LMCACHE else Path(argument("--model")).name
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -26,8 +27,10 @@ class Handler(BaseHTTPRequestHandler):
         """Stay quiet."""
 
     def do_GET(self) -> None:
-        if self.path == "/health":
+        if self.path in ("/health", "/healthcheck"):
             self._answer(503 if KIND == "deaf" else 200, b"")
+        elif self.path == "/metrics":
+            self._answer(200, b"lmcache_mp_chunks 1")
         elif self.path == "/v1/models":
             self._answer(200, b'{"data": [{"id": "served"}]}')
         else:
@@ -52,4 +55,5 @@ if KIND == "taken" and not once.exists():
     once.touch()
     sys.exit("OSError: [Errno 98] Address already in use")
 time.sleep(0.2)
-ThreadingHTTPServer((argument("--host"), int(argument("--port"))), Handler).serve_forever()
+port = argument("--http-port" if LMCACHE else "--port")
+ThreadingHTTPServer((argument("--http-host" if LMCACHE else "--host"), int(port)), Handler).serve_forever()
