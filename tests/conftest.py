@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,16 +40,12 @@ def engine_python() -> Path:
 
 
 @pytest.fixture(scope="session")
-def tiny_model(engine_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tiny_model(engine_python: Path) -> Path:
     """The folder of a small random model that vLLM serves on a CPU."""
-    folder = tmp_path_factory.mktemp("tiny-model")
-    program = ROOT / "tests" / "engine" / "tiny_model.py"
-    environment = os.environ | {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
-    done = subprocess.run(
-        [engine_python, program, folder], env=environment, capture_output=True, text=True, check=False, timeout=300
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return folder
+    # Here, and not above: tests that need no engine need none of its packages.
+    from warmstack.local import engines
+
+    return engines.tiny_model(engines.EngineEnvironment(folder=engine_python.parents[1])).folder
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """Makes a small random model that vLLM serves on a CPU: ``tiny_model.py FOLDER``. Runs in the engine environment.
 
-Llama with a hidden size of 256 and 6 layers (head size 64, which vLLM's CPU attention supports), and a tokenizer that
-is trained on Python's own sources, with a chat template.
+Llama with a hidden size of 256 and 6 layers, and a tokenizer that is trained on Python's own sources, with a chat
+template. Guard: the head size is 64, one of those that vLLM's CPU attention has; with others it starts, and ends at the
+first request.
 """
 
 from __future__ import annotations
@@ -21,9 +22,20 @@ TEMPLATE = (
 
 def main(folder: str) -> None:
     """Write the model's files."""
-    import torch
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+    # These are in the engine environment, and not where types are checked.
+    import torch  # type: ignore[import-not-found]
+    from tokenizers import (  # type: ignore[import-not-found]
+        Tokenizer,
+        decoders,
+        models,
+        pre_tokenizers,
+        trainers,
+    )
+    from transformers import (  # type: ignore[import-not-found]
+        LlamaConfig,
+        LlamaForCausalLM,
+        PreTrainedTokenizerFast,
+    )
 
     sources = sorted(str(path) for path in Path(sysconfig.get_path("stdlib")).glob("*.py"))[:60]
     words = Tokenizer(models.BPE())

