@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from warmstack.cli.local_app import local_app
+
 app = typer.Typer(
     name="warmstack",
     help="One spec file becomes a SageMaker LLM endpoint whose KV cache stays warm.",
@@ -20,6 +22,7 @@ catalog_app = typer.Typer(help="List the facts that plans are made from.", no_ar
 app.add_typer(catalog_app, name="catalog")
 adapter_app = typer.Typer(help="Check LoRA adapters, and pack them for SageMaker.", no_args_is_help=True)
 app.add_typer(adapter_app, name="adapter")
+app.add_typer(local_app, name="local")
 
 
 class Form(enum.StrEnum):

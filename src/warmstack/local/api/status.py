@@ -54,6 +54,7 @@ async def status_document(services: Services, about: About) -> dict[str, Any]:
         "pid": about.pid,
         "started_at": about.started_at,
         "now": services.now().timestamp(),
+        "ready": platform.ready,
         "notices": list(about.notices) + list(platform.plan.reductions),
         "requests": services.journal.count,
         "endpoints": [_endpoint(services, documents, one, counters) for one in platform.endpoints.values()],

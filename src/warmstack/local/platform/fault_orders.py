@@ -9,20 +9,10 @@ from typing import TypeVar
 from warmstack.local.errors import LocalError
 from warmstack.local.platform.copies import Copy
 from warmstack.local.platform.endpoints import Endpoint
+from warmstack.local.platform.faults_catalog import FAULTS
 from warmstack.local.platform.platform import Platform
 
 _T = TypeVar("_T")
-FAULTS: Mapping[str, str] = {
-    "kill": "end a copy as kill -9 does; it is started again",
-    "hang": "have a copy answer nothing",
-    "slow": "have a copy wait before each answer, by --seconds",
-    "cut": "have a copy break its answers off after --pieces, --times or for good",
-    "heal": "take hang, slow and cut from a copy",
-    "refuse": "have a component say that it has no capacity",
-    "accept": "have it take requests again",
-    "expire": "end a session, or each one with the target 'all'",
-    "restart": "replace an instance: its sessions are lost",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,6 +85,8 @@ class Platform:
         self._tasks: set[asyncio.Task[None]] = set()
         self._starting = asyncio.Semaphore(settings.starts_at_once)
         self._stopping = False
+        self.ready = False
+        """Whether everything that was to start has started."""
 
     async def start(self) -> None:
         """Start what the plan says, and return when every copy serves.
@@ -117,6 +119,7 @@ class Platform:
         except BaseException:
             await self.stop()
             raise
+        self.ready = True
         if self.settings.ping_seconds > 0:
             self._spawn(self._watch_pings())
 

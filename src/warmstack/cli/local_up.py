@@ -1,0 +1,256 @@
+"""`warmstack local up`: in this terminal, in the background, or only shown."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from warmstack.assembly import Assembly, read_assembly
+from warmstack.local.errors import LocalError
+from warmstack.local.instances import running_on, state_folder
+from warmstack.local.order import LOOPBACK, EngineKind, UpOrder
+from warmstack.local.platform.start_plan import plan_start
+from warmstack.local.remote import ask
+
+STARTED_SECONDS = 600.0
+"""How long `--detach` waits: a first start makes a model and reads the engine from a cold disk."""
+
+
+def read(order: UpOrder) -> Assembly:
+    """Read what the order names.
+
+    Raises:
+        AssemblyError: It cannot be read.
+    """
+    return read_assembly(
+        order.source, parameters=order.parameters, account=order.account, region=order.region, stack=order.stack
+    )
+
+
+def show_plan(order: UpOrder, *, as_json: bool) -> int:
+    """Show what would start."""
+    from warmstack.local.explained import explained
+
+    assembly = read(order)
+    plan = plan_start(assembly.endpoints, order.room)
+    document = explained(order, assembly, plan)
+    if as_json:
+        print(json.dumps(document, indent=2, ensure_ascii=False))
+        return 0
+    for endpoint in document["endpoints"]:
+        print(f"{endpoint['name']} (stack {endpoint['stack']})")
+        for line in endpoint["lines"]:
+            print(f"  {line}")
+    _list("not served, or not known here", document["notices"])
+    _list("smaller than asked for", document["reductions"])
+    _list("otherwise than on SageMaker", document["replacements"])
+    return 0
+
+
+def serve_here(order: UpOrder, *, as_json: bool) -> int:
+    """Serve until Ctrl-C."""
+    order = _possible(order)
+    assembly = read(order)
+    serve = _server()
+    # A command disables it, because it lives for a moment; this one lives on.
+    gc.enable()
+    report = Reporter()
+    for notice in assembly.notices:
+        report(f"note: {notice}")
+    if order.host not in LOOPBACK:
+        report(f"warning: {order.host} can be reached by other machines, and nothing checks who asks")
+    # The numbers of a first look at the files stay out of the collector's way.
+    gc.freeze()
+
+    async def on_ready(up: Any) -> None:
+        if as_json:
+            print(json.dumps(_ready(up.order, assembly)), flush=True)
+        else:
+            _tell_ready(up.order, assembly)
+
+    coroutine = serve(order, assembly, report=report, on_ready=on_ready, state=state_folder(os.environ))
+    _run(coroutine)
+    report("stopped")
+    return 0
+
+
+def serve_in_background(order: UpOrder, *, as_json: bool) -> int:
+    """Start a process that serves, and return when it does."""
+    folder = state_folder(os.environ)
+    running = running_on(folder, order.port)
+    if running is not None:
+        raise LocalError(
+            f"a local endpoint serves port {order.port} already (process {running.pid}); `warmstack local down "
+            f"--port {order.port}` stops it, --port takes another one"
+        )
+    read(_possible(order))  # what is wrong with it is said here, and not in a log
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    log = folder / f"local-{order.port}.log"
+    arguments = [one for one in sys.argv[1:] if one not in ("--detach", "-d", "--json")]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "warmstack", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    try:
+        _await_ready(process, order, log)
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+    assembly = read(order)
+    if as_json:
+        print(json.dumps(_ready(order, assembly) | {"pid": process.pid, "log": str(log)}))
+    else:
+        _tell_ready(order, assembly)
+        print(f"\nIn the background as process {process.pid}; log {log}; `warmstack local down` ends it.")
+    return 0
+
+
+class Reporter:
+    """Tells what is going on, with the time since the start, on standard error.
+
+    Args:
+        timer: Seconds.
+    """
+
+    def __init__(self, timer: Callable[[], float] = time.monotonic) -> None:
+        self._timer = timer
+        self._began = timer()
+
+    def __call__(self, line: str) -> None:
+        """Tell one line."""
+        print(f"[{self._timer() - self._began:6.1f} s] {line}", file=sys.stderr, flush=True)
+
+
+def _possible(order: UpOrder) -> UpOrder:
+    """Return the order, with simulated copies where no real engine fits this machine; say so.
+
+    Raises:
+        LocalError: The engine would fit, and is not installed.
+    """
+    if order.engine is not EngineKind.VLLM:
+        return order
+    from dataclasses import replace
+
+    try:
+        from warmstack.local.engines import find_engine, platform_problem
+    except ImportError as error:
+        raise _missing(error) from error
+    if find_engine() is not None:
+        return order
+    problem = platform_problem()
+    if problem is None:
+        raise LocalError(
+            "vLLM is not installed for the local endpoint: `warmstack local install` does that once (1.9 GB, one to "
+            "three minutes); --engine simulated needs nothing"
+        )
+    print(f"warmstack: {problem}: going on with simulated copies", file=sys.stderr)
+    return replace(order, engine=EngineKind.SIMULATED)
+
+
+def _server() -> Callable[..., Any]:
+    try:
+        from warmstack.local.up import run_up
+    except ImportError as error:
+        raise _missing(error) from error
+    return run_up
+
+
+def _missing(error: ImportError) -> LocalError:
+    return LocalError(f"the local endpoint needs {error.name}, which is not installed: pip install 'warmstack[local]'")
+
+
+def _run(coroutine: Any) -> None:
+    try:
+        import uvloop
+    except ImportError:
+        asyncio.run(coroutine)
+        return
+    uvloop.run(coroutine)
+
+
+def _await_ready(process: subprocess.Popen[bytes], order: UpOrder, log: Path) -> None:
+    deadline = time.monotonic() + STARTED_SECONDS
+    told = 0
+    while time.monotonic() < deadline:
+        text = log.read_text(encoding="utf-8", errors="replace")
+        # Whole lines only; the rest comes the next time.
+        end = text.rfind("\n") + 1
+        sys.stderr.write(text[told:end])
+        sys.stderr.flush()
+        told = max(told, end)
+        if process.poll() is not None:
+            raise LocalError(f"it ended with status {process.returncode} before it served; its log is {log}")
+        try:
+            status = ask(order.url, "status")
+        except LocalError:
+            time.sleep(0.2)
+            continue
+        if status["pid"] == process.pid and status["ready"]:
+            return
+        time.sleep(0.2)
+    raise LocalError(f"it did not serve in {STARTED_SECONDS:.0f} s; its log is {log}")
+
+
+def _ready(order: UpOrder, assembly: Assembly) -> dict[str, Any]:
+    return {
+        "url": order.url,
+        "status_page": f"{order.url}/_warmstack/",
+        "environment": _environment(order),
+        "endpoints": [
+            {
+                "name": endpoint.name,
+                "region": endpoint.region,
+                "openai_base_url": None if endpoint.components else _openai_url(order, endpoint.name),
+                "components": [
+                    {"name": one.name, "openai_base_url": _openai_url(order, endpoint.name, one.name)}
+                    for one in endpoint.components
+                ],
+            }
+            for endpoint in assembly.endpoints
+        ],
+    }
+
+
+def _environment(order: UpOrder) -> dict[str, str]:
+    return {"AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME": order.url, "AWS_ENDPOINT_URL_SAGEMAKER": order.url}
+
+
+def _openai_url(order: UpOrder, endpoint: str, component: str | None = None) -> str:
+    middle = f"/inference-components/{component}" if component else ""
+    return f"{order.url}/endpoints/{endpoint}{middle}/openai/v1"
+
+
+def _tell_ready(order: UpOrder, assembly: Assembly) -> None:
+    print(f"\nServing at {order.url} (status page: {order.url}/_warmstack/)\n")
+    for name, value in _environment(order).items():
+        print(f"  export {name}={value}")
+    region = assembly.endpoints[0].region
+    print(f"  export AWS_DEFAULT_REGION={region}\n")
+    for endpoint in assembly.endpoints:
+        print(f"endpoint {endpoint.name}")
+        if not endpoint.components:
+            print(f"  OpenAI base URL: {_openai_url(order, endpoint.name)}")
+        for component in endpoint.components:
+            kind = f"adapter of {component.base}" if component.base else "component"
+            print(f"  {kind} {component.name}")
+    sys.stdout.flush()
+
+
+def _list(title: str, lines: list[str]) -> None:
+    if lines:
+        print(f"\n{title}:")
+        for line in lines:
+            print(f"  - {line}")
