@@ -17,10 +17,10 @@ quoted = '$(subst ','\'',$(1))'
 lower = $(shell printf %s $(call quoted,$(1)) | tr '[:upper:]' '[:lower:]')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-engine test-image image-login check synth diff bench docs lock clean
+.PHONY: help setup demo test test-engine test-image test-browser image-login check synth diff bench docs lock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## Install everything into .venv and node_modules (a second run does nothing)
 	@$(SETUP) dev
@@ -42,6 +42,11 @@ test-image: ## Build and run the container images without Docker: installs build
 	@$(SETUP) dev
 	@$(PYTHON) scripts/image_tools.py
 	$(BIN)/pytest -m image $(ARGS) tests/image
+
+test-browser: ## Run the tests of the status page in Chromium: installs it by apt where it is missing (root)
+	@$(SETUP) dev
+	@$(PYTHON) scripts/browser_tools.py
+	$(BIN)/pytest -m browser $(ARGS) tests/browser
 
 check: ## Lint, types, boundaries, tests with coverage, and the synthesized templates
 	@$(SETUP) dev

@@ -6,11 +6,10 @@ Runs with the system's Python and its standard library alone.
 import os
 import platform
 import shutil
-import subprocess
 import sys
-import time
 from collections.abc import Sequence
-from pathlib import Path
+
+import apt
 
 PACKAGES = {
     "buildah": "buildah",
@@ -18,8 +17,6 @@ PACKAGES = {
     "/usr/share/keyrings/debian-archive-keyring.gpg": "debian-archive-keyring",
 }
 """What has to be there, a program on PATH or a file, and the package that brings it."""
-TRIES = 3
-PAUSE_SECONDS = 5.0
 
 
 class ToolsError(Exception):
@@ -32,8 +29,8 @@ def main() -> int:
         packages = missing()
         refuse(packages)
         if packages:
-            install(packages)
-    except ToolsError as error:
+            apt.install(packages, missing, name="image")
+    except (ToolsError, apt.AptError) as error:
         print(f"image: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -44,7 +41,7 @@ def main() -> int:
 
 def missing() -> list[str]:
     """Return the packages whose programs or files are not there."""
-    return [package for what, package in PACKAGES.items() if not _is_there(what)]
+    return apt.missing(PACKAGES)
 
 
 def refuse(packages: Sequence[str]) -> None:
@@ -63,48 +60,6 @@ def refuse(packages: Sequence[str]) -> None:
         raise ToolsError("building images here needs root, to mount their layers; run `make test-image` as root")
     if packages and shutil.which("apt-get") is None:
         raise ToolsError(f"{', '.join(packages)}: missing, and there is no apt-get to install them with")
-
-
-def install(packages: Sequence[str]) -> None:
-    """Install packages, and try again when a mirror does not answer.
-
-    Raises:
-        ToolsError: they are not there afterwards.
-    """
-    started = time.monotonic()
-    print(f"image: installing {', '.join(packages)} with apt-get", flush=True)
-    steps = (["update"], ["install", "--yes", "--no-install-recommends", *packages])
-    done = None
-    for number in range(TRIES):
-        if number:
-            time.sleep(PAUSE_SECONDS)
-        for step in steps:
-            done = _apt(step)
-        # A source of another project that does not answer fails `update`, and does not matter here.
-        if done is not None and done.returncode == 0 and not missing():
-            print(f"image: installed in {time.monotonic() - started:.0f} s", flush=True)
-            return
-    output = "" if done is None else done.stdout.strip()[-2000:]
-    raise ToolsError(f"apt-get could not install {', '.join(packages)}; it said:\n{output}")
-
-
-def _apt(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["apt-get", "--quiet", *arguments],
-        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-
-
-def _is_there(what: str) -> bool:
-    if what.startswith("/"):
-        return Path(what).exists()
-    # Guard: the PATH of a user's shell may lack sbin, where debootstrap lies.
-    return shutil.which(what, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin") is not None
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import apt
 import image_tools
 
 HERE = ("Linux", "x86_64")
@@ -21,7 +22,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     monkeypatch.setattr(platform, "machine", lambda: HERE[1])
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(image_tools, "missing", list)
-    monkeypatch.setattr(image_tools, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(apt, "PAUSE_SECONDS", 0.0)
     return monkeypatch
 
 
@@ -55,9 +56,9 @@ def test_it_tries_again_and_says_what_apt_said(
     here: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     note = tmp_path / "called"
-    apt = tmp_path / "apt-get"
-    apt.write_text(f'#!/bin/sh\necho "$DEBIAN_FRONTEND $*" >>"{note}"\necho "no mirror answers"\nexit 100\n')
-    apt.chmod(0o755)
+    program = tmp_path / "apt-get"
+    program.write_text(f'#!/bin/sh\necho "$DEBIAN_FRONTEND $*" >>"{note}"\necho "no mirror answers"\nexit 100\n')
+    program.chmod(0o755)
     here.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     here.setattr(image_tools, "missing", lambda: ["buildah", "debootstrap"])
     assert image_tools.main() == 1
@@ -65,7 +66,7 @@ def test_it_tries_again_and_says_what_apt_said(
         "image: apt-get could not install buildah, debootstrap; it said:\nno mirror answers" in capsys.readouterr().err
     )
     install = "noninteractive --quiet install --yes --no-install-recommends buildah debootstrap"
-    assert note.read_text().splitlines() == ["noninteractive --quiet update", install] * image_tools.TRIES
+    assert note.read_text().splitlines() == ["noninteractive --quiet update", install] * apt.TRIES
 
 
 def test_missing_names_packages_not_programs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,9 @@ from warmstack.local.wire.errors import ApiError
 PAGE = Path(__file__).parent / "page"
 _MEDIA = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript"}
 _PAGE_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:"
+    ),
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
 }
