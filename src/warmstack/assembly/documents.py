@@ -15,7 +15,7 @@ from warmstack.assembly.template_yaml import load_yaml
 LARGEST_BYTES = 20_000_000
 # Which are JSON. YAML is read slowly, and a template in it has CloudFormation's bound.
 LARGEST_YAML_BYTES = 2_000_000
-DEEPEST = 60
+DEEPEST = 50
 
 
 class DocumentError(ValueError):
