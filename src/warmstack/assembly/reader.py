@@ -10,7 +10,7 @@ from warmstack.assembly.components import read_components
 from warmstack.assembly.definitions import Assembly, EndpointDefinition, ModelDefinition, Notice
 from warmstack.assembly.errors import AssemblyError
 from warmstack.assembly.fields import Fields
-from warmstack.assembly.identities import name_in
+from warmstack.assembly.identities import NAME_RULE, is_name, name_in
 from warmstack.assembly.models import notice, read_model
 from warmstack.assembly.sources import Source, find_sources
 from warmstack.assembly.template import Template
@@ -191,6 +191,8 @@ class _Reading:
         """Return the name of a resource; empty where a problem says that there is none."""
         found = fields.template.name(fields.logical_id)
         if isinstance(found, str):
+            if not is_name(found):
+                fields.wrong(name, f"is {found!r}; {NAME_RULE}")
             return found
         if not found.is_reported:
             fields.wrong(name, f"cannot be answered here: {found.why}")
