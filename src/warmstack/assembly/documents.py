@@ -15,7 +15,7 @@ from warmstack.assembly.template_yaml import load_yaml
 LARGEST_BYTES = 20_000_000
 # Which are JSON. YAML is read slowly, and a template in it has CloudFormation's bound.
 LARGEST_YAML_BYTES = 2_000_000
-DEEPEST = 60
+DEEPEST = 50
 
 
 class DocumentError(ValueError):
@@ -67,8 +67,9 @@ def _parse(text: str) -> Any:
         raise DocumentError(f"is nested deeper than {DEEPEST} levels") from None
     except DocumentError:
         raise
-    except (ValueError, TypeError) as error:  # a number of thousands of digits, a key that is a list
-        raise DocumentError(f"holds a value that no template has: {error}") from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        # Guard: PyYAML lets whatever Python raises through, as for `!!bool x` and for numbers of 5000 digits.
+        raise DocumentError("holds a value that cannot be read, such as a number of thousands of digits") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -60,7 +60,7 @@ class Fields:
 
     def required_text(self, name: str) -> str | None:
         """Return a text whose absence is a problem."""
-        if name not in self._node:
+        if name not in self:
             self.wrong(name, "is missing; CloudFormation requires it")
             return None
         found = self.text(name)

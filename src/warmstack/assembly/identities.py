@@ -6,11 +6,14 @@ resources is their ARN.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
 LONGEST_NAME = 63
+NAME_RULE = "a name has at most 63 letters, digits and hyphens, and no hyphen at its ends"
+_NAME = re.compile(r"[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +77,11 @@ def generated_name(stack: str, logical_id: str, *, is_lower: bool) -> str:
     if len(name) > LONGEST_NAME:
         name = f"{name[: LONGEST_NAME - 9].rstrip('-')}-{sha256(name.encode()).hexdigest()[:8]}"
     return name.lower() if is_lower else name
+
+
+def is_name(text: str) -> bool:
+    """Return whether SageMaker takes a text as a name (botocore 1.44.8: EndpointName and its kin)."""
+    return len(text) <= LONGEST_NAME and _NAME.fullmatch(text) is not None
 
 
 def name_in(value: str) -> str:

@@ -71,6 +71,7 @@ def _read_container(container: Fields, *, name: str, role: str | None, tell: Tel
         tell(notice(template, logical_id, container.place("Image"), why))
     source = container.inside("ModelDataSource").inside("S3DataSource")
     data = source.best_text("S3Uri", left_out) or container.best_text("ModelDataUrl", left_out)
+    data = data or container.best_text("ArtifactUrl", left_out)
     return ModelDefinition(
         name=name,
         logical_id=logical_id,

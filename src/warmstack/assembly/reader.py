@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from warmstack.assembly.components import read_components
 from warmstack.assembly.definitions import Assembly, EndpointDefinition, ModelDefinition, Notice
 from warmstack.assembly.errors import AssemblyError
 from warmstack.assembly.fields import Fields
-from warmstack.assembly.identities import name_in
+from warmstack.assembly.identities import NAME_RULE, is_name, name_in
 from warmstack.assembly.models import notice, read_model
 from warmstack.assembly.sources import Source, find_sources
 from warmstack.assembly.template import Template
@@ -53,7 +52,10 @@ def read_assembly(
     if problems:
         raise AssemblyError(problems)
     reading = _Reading(sources, dict(parameters or {}), account, region, problems)
-    endpoints = reading.endpoints()
+    try:
+        endpoints = reading.endpoints()
+    except RecursionError:
+        raise AssemblyError([f"{path}: its functions are nested too deeply to be answered"]) from None
     if not endpoints and not problems:
         problems.add(str(path), reading.nothing_served())
     if problems:
@@ -100,20 +102,25 @@ class _Reading:
             if name not in known:
                 there = ", ".join(sorted(known)) or "none"
                 problems.add("", f"there is no parameter {name!r}; the template has {there}")
+        self._exports: dict[str, tuple[Template, Any]] = {}
+        self._exports = self._exported()
         self._models = self._by_name(_MODEL)
         self._configs = self._by_name(_CONFIG)
-        self._read_models: dict[tuple[str, str], ModelDefinition] = {}
+        self._read_models: dict[tuple[Path, str], ModelDefinition] = {}
 
     def endpoints(self) -> tuple[EndpointDefinition, ...]:
         """Read every endpoint, and what is in the templates besides."""
         places = [(one, logical_id) for one in self.templates for logical_id in one.of_type(_ENDPOINT)]
         names = {name: place for place in places for name in [place[0].name(place[1])] if isinstance(name, str)}
-        if len(names) < len(places) and not self.problems:
-            counted = Counter(str(template.name(logical_id)) for template, logical_id in places)
-            for name in (name for name, count in counted.items() if count > 1):
-                self.problems.add("", f"two endpoints have the name {name!r}; give each its own")
+        for name in names:
+            same = [f"{one.source.stack}.{logical_id}" for one, logical_id in places if one.name(logical_id) == name]
+            if len(same) > 1:
+                way_out = "give each its own, or read one stack"
+                self.problems.add("", f"the endpoints {' and '.join(same)} have one name, {name!r}; {way_out}")
         components = self._components(names)
         found = [self._endpoint(template, logical_id, components) for template, logical_id in places]
+        if self.problems:
+            self._answer_everything()
         self._tell_of_the_rest()
         return tuple(one for one in found if one is not None)
 
@@ -129,16 +136,12 @@ class _Reading:
         self, template: Template, logical_id: str, components: Mapping[str, Sequence[tuple[Fields, str]]]
     ) -> EndpointDefinition | None:
         fields = Fields(template, logical_id)
-        name = template.name(logical_id)
-        if not isinstance(name, str):
-            if not name.is_reported:
-                fields.wrong("EndpointName", f"cannot be answered here: {name.why}")
-            return None
+        name = self._name(fields, "EndpointName")
         config = fields.required_text("EndpointConfigName")
         if config is None:
             return None
         config_name = name_in(config)
-        place = self._configs.get(config_name)
+        place = self._find(self._configs, template, config_name)
         if place is None:
             there = ", ".join(self._configs) or "none"
             fields.wrong("EndpointConfigName", f"is {config_name!r}, which is not in the template; it has {there}")
@@ -169,13 +172,9 @@ class _Reading:
         for template in self.templates:
             for logical_id in template.of_type(_COMPONENT):
                 fields = Fields(template, logical_id)
-                name = template.name(logical_id)
+                name = self._name(fields, "InferenceComponentName")
                 endpoint = fields.required_text("EndpointName")
-                if not isinstance(name, str):
-                    if not name.is_reported:
-                        fields.wrong("InferenceComponentName", f"cannot be answered here: {name.why}")
-                    continue
-                if name in seen:
+                if name and name in seen:
                     fields.wrong("InferenceComponentName", f"is {name!r}, which another component has")
                 seen.add(name)
                 if endpoint is None:
@@ -188,40 +187,71 @@ class _Reading:
                 found.setdefault(name_in(endpoint), []).append((fields, name))
         return found
 
+    def _name(self, fields: Fields, name: str) -> str:
+        """Return the name of a resource; empty where a problem says that there is none."""
+        found = fields.template.name(fields.logical_id)
+        if isinstance(found, str):
+            if not is_name(found):
+                fields.wrong(name, f"is {found!r}; {NAME_RULE}")
+            return found
+        if not found.is_reported:
+            fields.wrong(name, f"cannot be answered here: {found.why}")
+        return ""
+
     def _model(self, fields: Fields, name: str) -> ModelDefinition | None:
         named = fields.required_text(name)
         if named is None:
             return None
-        place = self._models.get(name_in(named))
+        place = self._find(self._models, fields.template, name_in(named))
         if place is None:
             there = ", ".join(self._models) or "none"
             fields.wrong(name, f"is {name_in(named)!r}, which is not in the template; it has {there}")
             return None
         template, logical_id = place
-        key = (template.source.stack, logical_id)
+        key = (template.source.file, logical_id)
         if key not in self._read_models:
             self._read_models[key] = read_model(template, logical_id, self.notices.append)
         return self._read_models[key]
 
-    def _by_name(self, kind: str) -> dict[str, Place]:
+    def _find(self, index: Mapping[str, Sequence[Place]], template: Template, name: str) -> Place | None:
+        """Return a resource by its name: that of the same template, else that of another stack."""
+        places = index.get(name, ())
+        return next((one for one in places if one[0] is template), places[0] if places else None)
+
+    def _by_name(self, kind: str) -> dict[str, list[Place]]:
         """Return the resources of a type by their names; what is wrong with one is said where it is used."""
-        found: dict[str, Place] = {}
+        found: dict[str, list[Place]] = {}
         for template in self.templates:
             quiet = template.quiet(Problems())
             for logical_id in quiet.of_type(kind):
                 name = quiet.name(logical_id)
                 if isinstance(name, str):
-                    found.setdefault(name, (template, logical_id))
+                    found.setdefault(name, []).append((template, logical_id))
         return found
 
     def _import(self, export: str) -> Any:
         """Return what another stack of the assembly exports by a name; None where none does."""
+        if export not in self._exports:
+            return None
+        template, value = self._exports[export]
+        return template.resolve(value, f"{template.source.file.name}: Outputs")
+
+    def _exported(self) -> dict[str, tuple[Template, Any]]:
+        found: dict[str, tuple[Template, Any]] = {}
         for template in self.templates:
             quiet = template.quiet(Problems())
             for name, value in template.outputs():
-                if quiet.resolve(name, "Outputs") == export:
-                    return template.resolve(value, f"{template.source.file.name}: Outputs")
-        return None
+                export = quiet.resolve(name, "Outputs")
+                if isinstance(export, str):
+                    found[export] = (template, value)
+        return found
+
+    def _answer_everything(self) -> None:
+        """Find what is wrong behind a problem too: a resource that is not found is not read either."""
+        for template in self.templates:
+            for kind in (_MODEL, _CONFIG, _ENDPOINT, _COMPONENT):
+                for logical_id in template.of_type(kind):
+                    template.resolve(template.properties(logical_id), template.where(logical_id))
 
     def _tell_of_the_rest(self) -> None:
         for template in self.templates:

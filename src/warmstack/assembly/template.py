@@ -17,9 +17,6 @@ from warmstack.assembly.parameters import Parameters
 from warmstack.assembly.sources import Source
 from warmstack.assembly.unresolved import NO_VALUE, Problems, Unresolved
 
-# Far deeper than any template that people write, and shallow enough for Python's own stack.
-DEEPEST = 80
-
 
 class Template:
     """A template's values.
@@ -53,7 +50,6 @@ class Template:
         self._conditions = _section(source.document, "Conditions")
         self._mappings = _section(source.document, "Mappings")
         self._open: list[str] = []
-        self._depth = 0
         self._known_conditions: dict[str, bool | Unresolved] = {}
         self._partition, self._suffix = partition_of(region)
 
@@ -122,23 +118,18 @@ class Template:
             if isinstance(export, dict):
                 yield export.get("Name"), output.get("Value")
 
-    def resolve(self, node: Any, where: str) -> Any:
-        """Return a value with every function in it answered."""
-        self._depth += 1
-        try:
-            if self._depth > DEEPEST:
-                return self.problems.add(where, "is nested too deeply to be answered")
-            return self._resolve(node, where)
-        finally:
-            self._depth -= 1
-
     def head(self, node: Any, where: str) -> Any:
         """Return a value with only its outermost function answered: what it holds may not be needed."""
         if isinstance(node, dict) and len(node) == 1 and str(next(iter(node))).startswith(("Ref", "Fn::")):
             return self.resolve(node, where)
         return node
 
-    def _resolve(self, node: Any, where: str) -> Any:
+    def resolve(self, node: Any, where: str) -> Any:
+        """Return a value with every function in it answered.
+
+        Raises:
+            RecursionError: Functions are nested deeper than Python's stack; the reader has the message for it.
+        """
         if isinstance(node, str):
             if "{{resolve:" in node:
                 return Unresolved(text=node, why="a dynamic reference is read while a stack deploys")
@@ -219,13 +210,7 @@ class Template:
 
     def condition(self, node: Any, where: str) -> bool | Unresolved:
         """Return whether a condition holds, given by its name or written out."""
-        self._depth += 1
-        try:
-            if self._depth > DEEPEST:
-                return self.problems.add(where, "is nested too deeply to be answered")
-            return self._condition(node, where) if isinstance(node, str) else functions.condition(self, node, where)
-        finally:
-            self._depth -= 1
+        return self._condition(node, where) if isinstance(node, str) else functions.condition(self, node, where)
 
     def _condition(self, name: str, where: str) -> bool | Unresolved:
         if name not in self._conditions:

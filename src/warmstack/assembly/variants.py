@@ -7,11 +7,13 @@ from typing import cast, get_args
 
 from warmstack.assembly.definitions import ModelDefinition, RoutingDefinition, Strategy, VariantDefinition
 from warmstack.assembly.fields import Fields
+from warmstack.assembly.identities import NAME_RULE, is_name
 from warmstack.assembly.models import Tell, notice
 from warmstack.assembly.template import Template
 
 # Bounds of botocore 1.44.8's service model (read 2026-11-30).
 MOST_INSTANCES = 10_000
+MOST_WEIGHT = 1_000_000_000
 PREFIX_LENGTH = (1024, 65536)
 CONCURRENCY_THRESHOLD = (1, 1024)
 TIMEOUT_SECONDS = (60, 3600)
@@ -75,9 +77,12 @@ def _read_variant(fields: Fields, find_model: FindModel) -> VariantDefinition:
     if least is not None and most is not None and least > most:
         fields.wrong("ManagedInstanceScaling", f"has MinInstanceCount {least} above MaxInstanceCount {most}")
     initial = fields.whole("InitialInstanceCount", 0, MOST_INSTANCES)
-    weight = fields.number("InitialVariantWeight", 0, 1e9)
+    weight = fields.number("InitialVariantWeight", 0, MOST_WEIGHT)
+    name = fields.required_text("VariantName") or ""
+    if name and not is_name(name):
+        fields.wrong("VariantName", f"is {name!r}; {NAME_RULE}")
     return VariantDefinition(
-        name=fields.required_text("VariantName") or "",
+        name=name,
         instance_type=_instance_type(fields),
         initial_instance_count=initial if initial is not None else max(1, least or 0),
         weight=1.0 if weight is None else weight,
