@@ -1,0 +1,5 @@
+"""``python -m warmstack``: the command line."""
+
+from warmstack.cli import main
+
+main()

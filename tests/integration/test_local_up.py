@@ -1,0 +1,204 @@
+"""`warmstack local` as people use it: in a terminal, in the background, twice on a port, killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.local.clients import chat, close_all, runtime
+
+ROOT = Path(__file__).parents[2]
+TEMPLATE = ROOT / "tests" / "golden" / "stacks" / "rag-prefix-aware" / "template.json"
+WAIT_SECONDS = 60
+SIMULATED = ("--engine", "simulated", "--copies", "2")
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return os.environ | {"XDG_STATE_HOME": str(tmp_path / "state"), "TMPDIR": str(tmp_path)}
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+def warmstack(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "warmstack", "local", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=WAIT_SECONDS, check=False)
+
+
+@contextmanager
+def serving(environment: dict[str, str], port: int, *options: str) -> Iterator[tuple[subprocess.Popen[str], Any]]:
+    """A local endpoint in a process of its own, and what it said when it was ready."""
+    command = [sys.executable, "-m", "warmstack", "local", "up", str(TEMPLATE), "--port", str(port), "--json"]
+    process = subprocess.Popen(
+        [*command, *SIMULATED, *options],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout
+        line = process.stdout.readline()
+        assert line, process.communicate(timeout=WAIT_SECONDS)[1]
+        yield process, json.loads(line)
+    finally:
+        close_all()
+        if process.poll() is None:
+            process.kill()
+        process.communicate(timeout=WAIT_SECONDS)
+
+
+def invoke(url: str) -> int:
+    answer = runtime(url).invoke_endpoint(EndpointName="rag-prod", ContentType="application/json", Body=chat())
+    return int(answer["ResponseMetadata"]["HTTPStatusCode"])
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_it_serves_until_a_signal_and_leaves_nothing(
+    environment: dict[str, str], port: int, tmp_path: Path, number: signal.Signals
+) -> None:
+    with serving(environment, port) as (process, ready):
+        assert ready["url"] == f"http://127.0.0.1:{port}"
+        assert ready["endpoints"][0]["openai_base_url"].endswith("/endpoints/rag-prod/openai/v1")
+        assert invoke(ready["url"]) == 200
+        close_all()
+        process.send_signal(number)
+        assert process.wait(WAIT_SECONDS) == 0
+    assert not listens(port)
+    left = [path for path in tmp_path.rglob("*") if path.name.startswith(("warmstack-local-", "local-"))]
+    assert left == []
+
+
+def test_status_faults_and_down(environment: dict[str, str], port: int) -> None:
+    with serving(environment, port) as (process, ready):
+        invoke(ready["url"])
+        close_all()
+        status = json.loads(warmstack(environment, "status", "--port", str(port), "--json").stdout)
+        assert status["requests"] == 1
+        assert status["notices"] == [
+            "rag-prod: variant primary: 2 of 7 copies start; --copies and --instances change it"
+        ]
+        shown = warmstack(environment, "status", "--port", str(port))
+        assert "i-1" in shown.stdout
+        assert "prefix" in shown.stdout
+        copy = status["endpoints"][0]["variants"][0]["instances"][0]["copies"][0]["name"]
+        done = warmstack(environment, "fault", "slow", copy, "--seconds", "0.1", "--port", str(port))
+        assert done.stdout == f"{copy} slow by 0.1 s\n"
+        bad = warmstack(environment, "fault", "slow", "nowhere", "--port", str(port))
+        assert bad.returncode == 1
+        assert bad.stderr.startswith("warmstack: copy 'nowhere' is none; there are i-1/primary-")
+        down = warmstack(environment, "down", "--port", str(port))
+        assert (down.returncode, down.stdout) == (
+            0,
+            f"stopped the local endpoint on port {port} (process {process.pid})\n",
+        )
+        assert process.wait(WAIT_SECONDS) == 0
+    again = warmstack(environment, "down", "--port", str(port))
+    assert (again.returncode, again.stdout) == (0, f"no local endpoint runs on port {port}\n")
+    absent = warmstack(environment, "status", "--port", str(port))
+    assert absent.returncode == 1
+    assert absent.stderr.startswith(f"warmstack: no local endpoint answers at http://127.0.0.1:{port}: ")
+
+
+def test_a_port_is_served_once(environment: dict[str, str], port: int) -> None:
+    with serving(environment, port):
+        for more in ((), ("--detach",)):
+            second = warmstack(environment, "up", str(TEMPLATE), "--port", str(port), *SIMULATED, *more)
+            assert second.returncode == 1
+            assert f"port {port}" in second.stderr
+            assert "--port takes another one" in second.stderr
+
+
+def test_down_leaves_alone_what_it_did_not_start(environment: dict[str, str], port: int) -> None:
+    with socket.create_server(("127.0.0.1", port)) as stranger:
+        stranger.settimeout(0.1)
+        found = warmstack(environment, "down", "--port", str(port))
+        assert found.stdout == f"no local endpoint runs on port {port}\n"
+        assert listens(port)
+
+
+def test_one_that_was_killed_is_no_obstacle(environment: dict[str, str], port: int) -> None:
+    with serving(environment, port) as (process, _):
+        process.send_signal(signal.SIGKILL)
+        process.wait(WAIT_SECONDS)
+        assert warmstack(environment, "down", "--port", str(port)).stdout == f"no local endpoint runs on port {port}\n"
+    with serving(environment, port) as (_, ready):
+        assert invoke(ready["url"]) == 200
+
+
+def test_in_the_background(environment: dict[str, str], port: int) -> None:
+    arguments = ("up", str(TEMPLATE), "--port", str(port), *SIMULATED, "--detach", "--json")
+    started = warmstack(environment, *arguments)
+    assert started.returncode == 0, started.stderr
+    ready = json.loads(started.stdout)
+    try:
+        assert invoke(ready["url"]) == 200
+        close_all()
+        assert warmstack(environment, *arguments).returncode == 1
+    finally:
+        stopped = warmstack(environment, "down", "--port", str(port))
+    assert f"process {ready['pid']}" in stopped.stdout
+    deadline = time.monotonic() + WAIT_SECONDS
+    while listens(port) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not listens(port)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("absent.json",), "absent.json"),
+        ((str(TEMPLATE), "--engine", "magic"), "--engine is 'magic'; it must be one of vllm, simulated"),
+        ((str(TEMPLATE), "--cut", "never"), "--cut is 'never'; it must be one of as-written, every-byte, random"),
+        ((str(TEMPLATE), "--limit", "speed=1"), "limit 'speed' does not exist; the limits are request_bytes"),
+        ((str(TEMPLATE), "--limit", "request_bytes=-1"), "limit request_bytes is '-1'; it must be a whole number"),
+        ((str(TEMPLATE), "--choice", "spil=x"), "there is no routing choice 'spil'; did you mean 'spill'?"),
+        ((str(TEMPLATE), "--latency", "fast"), "--latency is 'fast'; it must be PREFILL:DECODE in milliseconds"),
+        ((str(TEMPLATE), "--adapter", "legal"), "--adapter is 'legal'; it must be NAME=VALUE"),
+        ((str(TEMPLATE), "--model", "/nowhere"), "--model is /nowhere; it must be a folder with a model's config.json"),
+        ((str(TEMPLATE), "--kv-cache", "big"), "--kv-cache: 'big' is not a size"),
+        ((str(TEMPLATE), "--host", "192.0.2.1"), "192.0.2.1:"),
+    ],
+)
+def test_what_is_wrong_is_said_without_a_traceback(
+    environment: dict[str, str], port: int, arguments: tuple[str, ...], text: str
+) -> None:
+    engine = () if "--engine" in arguments else ("--engine", "simulated")
+    found = warmstack(environment, "up", *arguments, *engine, "--port", str(port))
+    assert found.returncode == 1
+    assert text in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_a_dry_run_starts_nothing(environment: dict[str, str], port: int) -> None:
+    found = warmstack(environment, "up", str(TEMPLATE), "--port", str(port), *SIMULATED, "--dry-run")
+    assert found.returncode == 0
+    assert "variant primary: 2 of 7 ml.p5.48xlarge, PREFIX_AWARE (prefix " in found.stdout
+    assert not listens(port)
+
+
+def test_options_are_listed_for_people_and_scripts(environment: dict[str, str]) -> None:
+    assert "spill = least_outstanding | next_in_hash_order" in warmstack(environment, "options").stdout
+    listed = json.loads(warmstack(environment, "options", "--json").stdout)
+    assert {"limits", "choices", "faults"} <= set(listed)
