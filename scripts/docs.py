@@ -33,6 +33,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "docs/reference/catalog.md": reference("catalog_page"),
     "docs/reference/checks.md": reference("checks_page"),
     "docs/reference/cli.md": reference("commands_page"),
+    "docs/reference/local.md": reference("local_page"),
     "docs/reference/plan-json.md": reference("plan_document_page"),
     "docs/reference/spec.md": reference("spec_page"),
     "schemas/deployment.schema.json": spec_schema,

@@ -34,12 +34,15 @@ class AdapterFiles:
         folder: Where folders are made.
         given: Folders and archives by the adapter component's name.
         make: Makes the files of one that was not given.
+        replaces: Whether a given one gets made weights all the same: those of a real adapter fit no small model. Its
+            code stays.
     """
 
-    def __init__(self, folder: Path, given: Mapping[str, Path], make: MakeAdapter) -> None:
+    def __init__(self, folder: Path, given: Mapping[str, Path], make: MakeAdapter, *, replaces: bool = False) -> None:
         self._folder = folder
         self._given = given
         self._make = make
+        self._replaces = replaces
         self._known: dict[str, Path] = {}
 
     def folder_of(self, name: str) -> Path:
@@ -72,4 +75,8 @@ class AdapterFiles:
             raise LocalError(f"adapter {name}: {given} cannot be read: {error}") from error
         if not (folder / "adapter_config.json").is_file():
             raise LocalError(f"adapter {name}: {given} has no adapter_config.json at its root")
+        if self._replaces:
+            for weights in folder.glob("adapter_model.*"):
+                weights.unlink()
+            self._make(name, folder)
         return folder

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -22,6 +23,7 @@ from warmstack.local.api.services import Services
 from warmstack.local.api.sight import Sight
 from warmstack.local.api.status import About
 from warmstack.local.dialects.front import in_front
+from warmstack.local.errors import LocalError
 from warmstack.local.instances import note
 from warmstack.local.order import LOOPBACK, EngineKind, UpOrder
 from warmstack.local.platform.dispatch import Dispatcher
@@ -74,7 +76,7 @@ async def run_up(
     failed = True
     try:
         noted = note(state, order.host, order.port)
-        starter = make_starter(order, folder)
+        starter = make_starter(order, folder, report)
         random = Random(order.seed)
         platform = Platform(
             assembly.endpoints,
@@ -126,12 +128,13 @@ def make_services(order: UpOrder, assembly: Assembly, platform: Platform, random
     )
 
 
-def make_starter(order: UpOrder, folder: Path) -> CopyStarter:
+def make_starter(order: UpOrder, folder: Path, report: Report) -> CopyStarter:
     """Return what makes copies.
 
     Args:
         order: What was asked for.
         folder: Where files of this run go.
+        report: Is told what is going on.
 
     Raises:
         LocalError: The engine is not installed.
@@ -143,7 +146,31 @@ def make_starter(order: UpOrder, folder: Path) -> CopyStarter:
             latency=order.latency,
             cache_blocks=order.cache_blocks,
         )
-    raise NotImplementedError
+    from warmstack.local.engines import find_engine, make_adapter, read_model, tiny_model
+    from warmstack.local.real.starter import RealStarter
+
+    engine = find_engine()
+    if engine is None:
+        raise LocalError("vLLM is not installed for the local endpoint; `warmstack local install` does that once")
+    model = read_model(order.model) if order.model else tiny_model(engine, report=report)
+    adapters = AdapterFiles(
+        folder,
+        order.adapters,
+        lambda name, place: _made(make_adapter(place, name=name, model=model)),
+        replaces=model.stands_in,
+    )
+    return RealStarter(
+        engine=engine,
+        model=model,
+        folder=folder,
+        adapters=adapters,
+        kv_cache_bytes=order.kv_cache_bytes,
+        dialect=partial(in_front, real=True),
+    )
+
+
+def _made(_folder: Path) -> None:
+    """Take what made an adapter for done."""
 
 
 def _accelerators(instance_type: str) -> int | None:

@@ -89,7 +89,8 @@ class _Parameter:
     @property
     def row(self) -> tuple[str, str, str]:
         """The parameter as a row of the table."""
-        default = "" if self._default in (inspect.Parameter.empty, None, False) else code(_shown(self._default))
+        absent = self._default is None or self._default is False or self._default in (inspect.Parameter.empty, ())
+        default = "" if absent else code(_shown(self._default))
         meaning = str(self._info.help)
         if self.is_argument:
             return code(self.usage), "required" if self._default is inspect.Parameter.empty else default, meaning
@@ -101,10 +102,12 @@ class _Parameter:
         return code(name + value), default, meaning
 
     def _value(self) -> str:
+        if self._info.metavar:
+            return f"{self._info.metavar}{' …' if get_origin(self._type) is list else ''}"
         if isinstance(self._type, type) and issubclass(self._type, enum.Enum):
             return "|".join(str(one.value) for one in self._type)
         assert get_origin(self._type) is None
-        return {"Path": "PATH", "str": "TEXT"}[self._type.__name__]
+        return {"Path": "PATH", "str": "TEXT", "int": "NUMBER", "float": "NUMBER"}[self._type.__name__]
 
 
 def _shown(default: Any) -> str:

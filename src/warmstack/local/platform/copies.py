@@ -26,11 +26,13 @@ class Instance:
 
     Args:
         name: Different from that of every instance that was ever there.
+        variant: The variant's name.
         in_flight: Requests of the variant that run on it.
         session_in_flight: Those of them that belong to sessions.
     """
 
     name: str
+    variant: str
     in_flight: int = 0
     session_in_flight: int = 0
 

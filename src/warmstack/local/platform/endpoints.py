@@ -100,11 +100,11 @@ class Endpoint:
             component: The one that was named; None without components.
             variant: The variant.
         """
-        host = component.hosts if component else None
+        host, name = component.hosts if component else None, variant.definition.name
         return [
             copy
             for copy in self.copies.values()
-            if copy.state is CopyState.IN_SERVICE and copy.component == host and copy.instance in variant.instances
+            if copy.state is CopyState.IN_SERVICE and copy.component == host and copy.instance.variant == name
         ]
 
     def copies_of(self, component: str | None) -> list[Copy]:
@@ -121,4 +121,5 @@ class Endpoint:
 
     def variant_of(self, instance: Instance) -> Variant | None:
         """Return the variant that an instance belongs to; None once it is gone."""
-        return next((one for one in self.variants.values() if instance in one.instances), None)
+        variant = self.variants[instance.variant]
+        return variant if instance in variant.instances else None

@@ -98,3 +98,7 @@ class CopyStarter(Protocol):
             LocalError: It did not start; with what its log says.
         """
         ...
+
+    async def close(self) -> None:
+        """End what the copies share, when every copy has ended. Any number of times."""
+        ...

@@ -132,6 +132,7 @@ class Platform:
         for copy in running:
             copy.state = CopyState.STOPPING
         await asyncio.gather(*(copy.running.stop() for copy in running if copy.running), return_exceptions=True)
+        await self._starter.close()
         for endpoint in self.endpoints.values():
             endpoint.copies.clear()
 
@@ -186,7 +187,7 @@ class Platform:
             copy.state = CopyState.STOPPING
         lost = endpoint.sessions.drop_instance(instance.name)
         self._report(f"{instance.name} is replaced; {len(lost)} sessions are lost")
-        new = Instance(name=self._name("i"))
+        new = self._instance(variant)
         variant.instances[variant.instances.index(instance)] = new
         for copy in gone:
             successor = self._copy(endpoint, new, copy.component, variant)
@@ -197,7 +198,7 @@ class Platform:
                 await copy.running.kill()
 
     def _add_instances(self, endpoint: Endpoint, variant: Variant, count: int) -> list[Copy]:
-        new = [Instance(name=self._name("i")) for _ in range(count)]
+        new = [self._instance(variant) for _ in range(count)]
         variant.instances += new
         if variant.definition.model is None:
             return []
@@ -209,7 +210,7 @@ class Platform:
         made = []
         for _ in range(count):
             if not variant.instances:
-                variant.instances.append(Instance(name=self._name("i")))
+                variant.instances.append(self._instance(variant))
             made.append(
                 self._copy(
                     endpoint, instance_for(endpoint, variant, component, self._accelerators), component.name, variant
@@ -222,6 +223,9 @@ class Platform:
         copy = Copy(name=name, instance=instance, component=component)
         endpoint.copies[name] = copy
         return copy
+
+    def _instance(self, variant: Variant) -> Instance:
+        return Instance(name=self._name("i"), variant=variant.definition.name)
 
     def _name(self, start: str) -> str:
         return f"{start}-{next(self._numbers)}"
@@ -291,7 +295,7 @@ class Platform:
     async def restart_instance_of(self, endpoint: Endpoint, copy: Copy, variant: Variant) -> None:
         """Replace the instance of a copy that hosts a variant's own model and has ended."""
         lost = endpoint.sessions.drop_instance(copy.instance.name)
-        new = Instance(name=self._name("i"))
+        new = self._instance(variant)
         variant.instances[variant.instances.index(copy.instance)] = new
         self._report(f"{copy.instance.name} is replaced by {new.name}; {len(lost)} sessions are lost")
         await self._bring_up_again(endpoint, self._copy(endpoint, new, None, variant))

@@ -92,3 +92,6 @@ class SimulatedStarter:
         settings = simulated_settings(order.model, self._latency, self._cache_blocks)
         engine = SimulatedEngine(settings, clock=self._clock, sleep=self._sleep)
         return SimulatedCopy(container=self._dialect(order.model, engine), engine=engine, adapters=self._adapters)
+
+    async def close(self) -> None:
+        """Nothing is shared."""

@@ -19,14 +19,12 @@ class Limits:
         response_bytes: The largest body of a response that is not streamed: the same FAQ.
         response_seconds: How long a model may take for a response that is not streamed.
         stream_seconds: How long a streamed response may take in all.
-        connect_seconds: How long the platform waits for a connection to a container.
     """
 
     request_bytes: int = 25 * 1024 * 1024
     response_bytes: int = 25 * 1024 * 1024
     response_seconds: float = 60.0
     stream_seconds: float = 480.0
-    connect_seconds: float = 5.0
 
     @classmethod
     def parse(cls, settings: list[str]) -> Limits:

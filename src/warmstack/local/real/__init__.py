@@ -1,0 +1,1 @@
+"""Copies of a real vLLM, as the platform starts and ends them."""

@@ -1,0 +1,163 @@
+"""Starts copies of a real vLLM: translated settings, LMCache beside them, adapters, and a dialect in front."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from warmstack.assembly import ModelDefinition, carried_file
+from warmstack.catalog import load_flags
+from warmstack.local.adapter_files import AdapterFiles
+from warmstack.local.container import Container
+from warmstack.local.engines import (
+    EngineEnvironment,
+    EngineOrder,
+    LocalModel,
+    Translation,
+    TranslationRequest,
+    VllmCopy,
+    start_vllm,
+    translate,
+)
+from warmstack.local.engines.process import exit_description
+from warmstack.local.platform.orders import AdapterOrder, CopyOrder, Report
+from warmstack.local.real.tiers import TierServers
+from warmstack.local.registration import register_adapter, unregister_adapter
+
+RealDialect = Callable[[ModelDefinition, Container], Container]
+"""Puts the server that a model names in front of a real vLLM, which is a container of its own."""
+
+
+@dataclass(slots=True, kw_only=True)
+class RealCopy:
+    """A process, and the server in front of it.
+
+    Args:
+        container: Answers as the container on SageMaker would.
+        engine: The process.
+        adapters: Finds adapters' files.
+        release: Is called once when the process has ended.
+    """
+
+    container: Container
+    engine: VllmCopy
+    adapters: AdapterFiles
+    release: Callable[[], None]
+
+    @property
+    def pid(self) -> int | None:
+        """The process's id."""
+        return self.engine.pid
+
+    async def register(self, adapter: AdapterOrder) -> None:
+        """Register an adapter."""
+        folder = await asyncio.to_thread(self.adapters.folder_of, adapter.name)
+        await register_adapter(self.container, adapter.name, folder)
+
+    async def unregister(self, name: str) -> None:
+        """Take an adapter away."""
+        await unregister_adapter(self.container, name)
+
+    async def wait(self) -> str:
+        """Wait for the end."""
+        return exit_description(await self.engine.wait())
+
+    async def stop(self) -> None:
+        """End it: SIGTERM, and after a while SIGKILL."""
+        await self.engine.stop()
+        self._let_go()
+
+    async def kill(self) -> None:
+        """End it at once."""
+        await self.engine.kill()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        release, self.release = self.release, lambda: None
+        release()
+
+
+class RealStarter:
+    """Makes copies of a real vLLM.
+
+    Args:
+        engine: The environment that has it.
+        model: The model that is served in the place of the template's.
+        folder: Where logs and sessions go.
+        adapters: Finds adapters' files.
+        kv_cache_bytes: How large each copy's KV cache is.
+        dialect: Puts a server in front of the process.
+    """
+
+    def __init__(
+        self,
+        *,
+        engine: EngineEnvironment,
+        model: LocalModel,
+        folder: Path,
+        adapters: AdapterFiles,
+        kv_cache_bytes: int,
+        dialect: RealDialect,
+    ) -> None:
+        self._engine = engine
+        self._model = model
+        self._folder = folder
+        self._adapters = adapters
+        self._kv_cache_bytes = kv_cache_bytes
+        self._dialect = dialect
+        self._tiers = TierServers(engine, folder)
+
+    async def start(self, order: CopyOrder, report: Report) -> RealCopy:
+        """Start a copy and wait until it has completed a generation.
+
+        Raises:
+            LocalError: It did not start; with what its log says.
+        """
+        translation = self.translated(order.model)
+        name = order.copy.replace("/", "-")
+        arguments = translation.arguments
+        if translation.tiers is not None:
+            server = await self._tiers.acquire(order.instance, translation.tiers, report)
+            arguments = (*arguments, *server.arguments)
+        try:
+            process = await start_vllm(
+                EngineOrder(
+                    engine=self._engine,
+                    model=self._model.folder,
+                    folder=self._folder / name,
+                    arguments=arguments,
+                    environment=translation.environment,
+                    name=order.copy,
+                ),
+                report=report,
+            )
+        except BaseException:
+            await self._tiers.release(order.instance)
+            raise
+
+        def release() -> None:
+            self._tiers.release_soon(order.instance)
+
+        container = self._dialect(order.model, process)
+        return RealCopy(container=container, engine=process, adapters=self._adapters, release=release)
+
+    async def close(self) -> None:
+        """End what copies share."""
+        with suppress(Exception):
+            await self._tiers.close()
+
+    def translated(self, model: ModelDefinition) -> Translation:
+        """Return what a local copy gets in the place of a model's environment."""
+        return translate(
+            TranslationRequest(
+                server=model.server or "vllm",
+                environment=model.environment,
+                model=self._model,
+                tables=load_flags(),
+                carried=lambda path: carried_file(model, path),
+                kv_cache_bytes=self._kv_cache_bytes,
+            )
+        )
