@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 
 from tests.engine.commands import command, lmi_settings
 from tests.engine.plans import served_models
-from warmstack.catalog import VLLM_REASONING_PARSERS, VLLM_TOOL_PARSERS
+from warmstack.catalog import VLLM_REASONING_PARSERS, VLLM_TOOL_PARSERS, load_catalog
+from warmstack.local.engines import Tiers, TranslationRequest, read_model, translate
+from warmstack.local.engines.vllm import FIXED_ARGUMENTS
 from warmstack.render.templates import render_template
 
 pytestmark = pytest.mark.engine
@@ -80,6 +83,22 @@ def test_vllm_refuses_what_it_does_not_know(engine_python: Path) -> None:
     assert "unrecognized arguments: --no-such-flag" in answer["answers"][0]
     assert "invalid choice" in answer["answers"][1]
     assert answer["fields"] == []
+
+
+def test_vllm_takes_what_the_local_endpoint_makes_of_it(engine_python: Path, tiny_model: Path) -> None:
+    model = replace(read_model(tiny_model), stands_in=True)
+    tables = load_catalog().flags
+    translations = {}
+    for name, one in SERVED.items():
+        request = TranslationRequest(server=one.server, environment=one.environment, model=model, tables=tables)
+        translations[name] = translate(request)
+    fixed = ["--model", str(tiny_model), *FIXED_ARGUMENTS]
+    arguments = [[*one.arguments, *fixed] for one in translations.values()]
+    answer = ask(engine_python, "vllm_oracle.py", {"arguments": arguments, "names": []})
+    complaints = {name: said for name, said in zip(translations, answer["answers"], strict=True) if said is not None}
+    assert complaints == {}
+    assert {one.tiers for one in translations.values()} >= {None, Tiers(), Tiers(disk=True)}
+    assert any("--speculative-config" in one.arguments for one in translations.values())
 
 
 def test_sglang_takes_every_argument_list(engine_python: Path) -> None:

@@ -5,24 +5,56 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.engine.copies import Loop, counters, grown, post, tokens
+from warmstack.catalog import load_catalog
 from warmstack.local.container import ContainerRequest, read_body
-from warmstack.local.engines import EngineEnvironment, EngineOrder, VllmCopy, make_adapter, read_model, start_vllm
+from warmstack.local.engines import (
+    EngineEnvironment,
+    EngineOrder,
+    Translation,
+    TranslationRequest,
+    VllmCopy,
+    make_adapter,
+    read_model,
+    start_vllm,
+    translate,
+)
+from warmstack.local.engines.connection import HttpContainer
 
 pytestmark = pytest.mark.engine
 ROOT = Path(__file__).parents[2]
 CHAT = {"messages": [{"role": "user", "content": "Where do copies live?"}], "max_tokens": 8, "temperature": 0}
-ARGUMENTS = ("--served-model-name", "tiny", "--max-model-len", "8192", "--kv-cache-memory-bytes", str(96 << 20))
-LORA = ("--enable-lora", "--max-lora-rank", "8", "--max-loras", "2")
+SERVED = {
+    "SAGEMAKER_ENABLE_STATEFUL_SESSIONS": "true",
+    "SM_VLLM_ENABLE_AUTO_TOOL_CHOICE": "true",
+    "SM_VLLM_ENABLE_LORA": "true",
+    "SM_VLLM_ENABLE_PREFIX_CACHING": "true",
+    "SM_VLLM_GPU_MEMORY_UTILIZATION": "0.9",
+    "SM_VLLM_MAX_LORAS": "2",
+    "SM_VLLM_MAX_LORA_RANK": "8",
+    "SM_VLLM_MAX_MODEL_LEN": "8192",
+    "SM_VLLM_REASONING_PARSER": "deepseek_r1",
+    "SM_VLLM_SERVED_MODEL_NAME": "acme/model",
+    "SM_VLLM_TENSOR_PARALLEL_SIZE": "4",
+    "SM_VLLM_TOOL_CALL_PARSER": "hermes",
+    "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "true",
+}
+FORMATTED = {
+    "CUSTOM_FASTAPI_MIDDLEWARE_PRE_POST_PROCESS": "/opt/warmstack/formatters/vllm_script.py:FormatterMiddleware",
+    "SM_VLLM_MAX_MODEL_LEN": "8192",
+    "SM_VLLM_SPECULATIVE_CONFIG": '{"method":"ngram","num_speculative_tokens":3,"prompt_lookup_max":2,"prompt_lookup_min":1}',
+    "WARMSTACK_FORMATTERS": "/opt/warmstack/models/model/formatters.py",
+}
+KV_CACHE_BYTES = 96 << 20
 FORMATTERS = """
 from warmstack_formatters import input_formatter
 
@@ -39,19 +71,34 @@ def loop() -> Iterator[Loop]:
     one.close()
 
 
+def local(model: Path, environment: Mapping[str, str], carried: Callable[[str], Path | None]) -> Translation:
+    """Return what a copy of the vLLM image gets here."""
+    request = TranslationRequest(
+        server="vllm",
+        environment=environment,
+        model=replace(read_model(model), stands_in=True),
+        tables=load_catalog().flags,
+        carried=carried,
+        kv_cache_bytes=KV_CACHE_BYTES,
+    )
+    return translate(request)
+
+
 @pytest.fixture(scope="module")
 def copy(
     loop: Loop, engine_python: Path, tiny_model: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[VllmCopy]:
+    translation = local(tiny_model, SERVED, lambda _: None)
     order = EngineOrder(
         engine=EngineEnvironment(folder=engine_python.parents[1]),
         model=tiny_model,
         folder=tmp_path_factory.mktemp("copy"),
-        arguments=(*ARGUMENTS, *LORA, "--enable-prompt-tokens-details"),
-        environment={"SAGEMAKER_ENABLE_STATEFUL_SESSIONS": "true", "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "true"},
+        arguments=translation.arguments,
+        environment=translation.environment,
     )
     started = loop.run(start_vllm(order))
     try:
+        assert started.model == "acme/model"
         yield started
     finally:
         loop.run(started.stop())
@@ -60,15 +107,22 @@ def copy(
 def test_invocations_and_the_openai_path(loop: Loop, copy: VllmCopy) -> None:
     answer = loop.run(post(copy, "/invocations", CHAT))
     assert (answer.status, answer.value["usage"]["completion_tokens"]) == (200, 8)
-    again = loop.run(post(copy, "/v1/chat/completions", {**CHAT, "model": "tiny"}))
+    again = loop.run(post(copy, "/v1/chat/completions", {**CHAT, "model": "acme/model"}))
     assert again.value["choices"][0]["message"]["content"] == answer.value["choices"][0]["message"]["content"]
     unknown = loop.run(post(copy, "/v1/chat/completions", {**CHAT, "model": "absent"}))
     assert (unknown.status, "absent" in unknown.value["error"]["message"]) == (404, True)
 
 
+def test_tools_may_be_offered(loop: Loop, copy: VllmCopy) -> None:
+    tool = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
+    answer = loop.run(post(copy, "/invocations", {**CHAT, "tools": [tool], "tool_choice": "auto"}))
+    assert answer.status == 200, answer.body
+    assert answer.value["choices"][0]["message"]["content"]
+
+
 def test_a_stream_comes_in_pieces(loop: Loop, copy: VllmCopy) -> None:
     async def scenario() -> tuple[int, list[bytes]]:
-        body = json.dumps({**CHAT, "model": "tiny", "stream": True, "max_tokens": 40}).encode()
+        body = json.dumps({**CHAT, "model": "acme/model", "stream": True, "max_tokens": 40}).encode()
         request = ContainerRequest(
             method="POST", path="/v1/chat/completions", headers={"content-type": "application/json"}, body=body
         )
@@ -84,7 +138,9 @@ def test_a_stream_comes_in_pieces(loop: Loop, copy: VllmCopy) -> None:
 
 def test_a_stream_that_is_closed_is_aborted(loop: Loop, copy: VllmCopy) -> None:
     async def scenario() -> None:
-        body = json.dumps({"model": "tiny", "prompt": "x", "stream": True, "max_tokens": 8000, "ignore_eos": True})
+        body = json.dumps(
+            {"model": "acme/model", "prompt": "x", "stream": True, "max_tokens": 8000, "ignore_eos": True}
+        )
         request = ContainerRequest(
             method="POST", path="/v1/completions", headers={"content-type": "application/json"}, body=body.encode()
         )
@@ -107,7 +163,7 @@ def test_a_stream_that_is_closed_is_aborted(loop: Loop, copy: VllmCopy) -> None:
 
 def test_a_repeated_prefix_is_a_hit(loop: Loop, copy: VllmCopy) -> None:
     async def scenario() -> tuple[dict[str, float], int]:
-        prompt = {"model": "tiny", "prompt": tokens(1), "max_tokens": 1}
+        prompt = {"model": "acme/model", "prompt": tokens(1), "max_tokens": 1}
         assert (await post(copy, "/v1/completions", prompt)).status == 200
         before = await counters(copy)
         answer = await post(copy, "/v1/completions", prompt)
@@ -159,16 +215,15 @@ def test_a_session_from_its_start_to_its_end(loop: Loop, copy: VllmCopy) -> None
 
 # Starts a copy, and says who its processes are.
 PARENT = """
-import asyncio, sys, time
+import asyncio, json, sys, time
 from pathlib import Path
 from warmstack.local.engines import EngineEnvironment, EngineOrder, start_vllm
 
 async def main():
+    engine, model, folder, arguments, environment = sys.argv[1:]
     copy = await start_vllm(EngineOrder(
-        engine=EngineEnvironment(folder=Path(sys.argv[1])), model=Path(sys.argv[2]), folder=Path(sys.argv[3]),
-        arguments=tuple(sys.argv[5:]),
-        environment={"WARMSTACK_FORMATTERS": sys.argv[3] + "/formatters.py",
-                     "CUSTOM_FASTAPI_MIDDLEWARE_PRE_POST_PROCESS": sys.argv[4]},
+        engine=EngineEnvironment(folder=Path(engine)), model=Path(model), folder=Path(folder),
+        arguments=tuple(json.loads(arguments)), environment=json.loads(environment),
     ))
     print(copy.pid, copy.url, flush=True)
     time.sleep(600)
@@ -189,32 +244,45 @@ def _processes_below(folder: Path) -> list[int]:
     return found
 
 
-def test_formatters_are_loaded_and_a_killed_parent_leaves_nothing(
+def test_formatters_drafts_and_a_killed_parent_that_leaves_nothing(
     loop: Loop, engine_python: Path, tiny_model: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "formatters.py").write_text(FORMATTERS, encoding="utf-8")
-    middleware = f"{ROOT / 'container' / 'formatters' / 'vllm_script.py'}:FormatterMiddleware"
+    places = {
+        "/opt/warmstack/formatters/vllm_script.py": ROOT / "container" / "formatters" / "vllm_script.py",
+        "/opt/warmstack/models/model/formatters.py": tmp_path / "formatters.py",
+    }
+    translation = local(tiny_model, FORMATTED, places.get)
+    told = [json.dumps(translation.arguments), json.dumps(dict(translation.environment))]
     folders = [str(engine_python.parents[1]), str(tiny_model), str(tmp_path)]
     parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT, *folders, middleware, *ARGUMENTS],
+        [sys.executable, "-c", PARENT, *folders, *told],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
     )
-    with parent:
+    try:
         assert parent.stdout is not None
         pid, url = parent.stdout.readline().decode().split()
-        from warmstack.local.engines.connection import HttpContainer
 
-        async def formatted() -> int:
+        async def scenario() -> tuple[int, float]:
             async with HttpContainer(url) as container:
-                return int((await post(container, "/invocations", CHAT)).value["usage"]["completion_tokens"])
+                formatted = await post(container, "/invocations", CHAT)
+                # Every token that can come next was there before, so each is looked up and followed.
+                everything = {"prompt": list(range(3, 4096)), "max_tokens": 4, "ignore_eos": True}
+                assert (await post(container, "/v1/completions", everything)).status == 200
+                counted = await counters(container)
+                return formatted.value["usage"]["completion_tokens"], counted["spec_decode_num_draft_tokens_total"]
 
-        assert loop.run(formatted()) == 2
+        shortened, drafted = loop.run(scenario())
+        assert shortened == 2
+        assert drafted > 0
         engines = _processes_below(tmp_path)
         # vLLM's server, its engine, and the watcher between them and the parent.
         assert len(engines) >= 3
         assert int(pid) in engines
-        parent.send_signal(signal.SIGKILL)
+    finally:
+        parent.kill()
+        parent.communicate()
     deadline = time.monotonic() + 10
     while _processes_below(tmp_path) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -8,6 +8,7 @@ from warmstack.local.engines.lmcache import LmcacheOrder, LmcacheServer, start_l
 from warmstack.local.engines.machine import platform_problem
 from warmstack.local.engines.models import LocalModel, read_model, tiny_model
 from warmstack.local.engines.tiny_adapter import make_adapter
+from warmstack.local.engines.translation import Replacement, Tiers, Translation, TranslationRequest, translate
 from warmstack.local.engines.vllm import EngineOrder, VllmCopy, start_vllm
 
 __all__ = [
@@ -16,6 +17,10 @@ __all__ = [
     "LmcacheOrder",
     "LmcacheServer",
     "LocalModel",
+    "Replacement",
+    "Tiers",
+    "Translation",
+    "TranslationRequest",
     "VllmCopy",
     "find_engine",
     "install_engine",
@@ -25,4 +30,5 @@ __all__ = [
     "start_lmcache",
     "start_vllm",
     "tiny_model",
+    "translate",
 ]

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ class LocalModel:
         hidden_size: The width of its hidden states.
         query_size: The width of all its query heads.
         key_value_size: The width of all its key (or value) heads.
+        stands_in: Whether it is the small random one, which knows no tools and does not reason.
     """
 
     folder: Path
@@ -40,6 +41,7 @@ class LocalModel:
     hidden_size: int
     query_size: int
     key_value_size: int
+    stands_in: bool = False
 
     @property
     def kv_bytes_per_token(self) -> int:
@@ -62,7 +64,7 @@ def read_model(folder: Path) -> LocalModel:
         config = document.get("text_config", document)
         heads = int(config["num_attention_heads"])
         head_size = int(config.get("head_dim") or config["hidden_size"] // heads)
-        return LocalModel(
+        model = LocalModel(
             folder=folder.absolute(),
             longest_tokens=int(config["max_position_embeddings"]),
             layers=int(config["num_hidden_layers"]),
@@ -70,12 +72,15 @@ def read_model(folder: Path) -> LocalModel:
             query_size=heads * head_size,
             key_value_size=int(config.get("num_key_value_heads") or heads) * head_size,
         )
+        if min(model.longest_tokens, model.layers, model.hidden_size, head_size, model.key_value_size) < 1:
+            raise ValueError("a size is not above zero")
     except OSError as error:
         raise LocalError(f"{file}: {error.strerror}; name the folder of a model in the Hugging Face layout") from error
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise LocalError(
             f"{file} does not say the model's shape ({type(error).__name__}: {error}); name a decoder-only model"
         ) from error
+    return model
 
 
 def tiny_model(
@@ -98,7 +103,7 @@ def tiny_model(
     if not folder.is_dir():
         report("a small random model is made, once")
         _make(engine, folder, outer)
-    return read_model(folder)
+    return replace(read_model(folder), stands_in=True)
 
 
 def _make(engine: EngineEnvironment, folder: Path, outer: Mapping[str, str]) -> None:

@@ -69,12 +69,14 @@ def test_a_parent_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )
-    with parent:
+    try:
         assert parent.stdout is not None
         pids = [int(one) for one in parent.stdout.readline().split()]
         assert len(pids) == 2
         assert all(is_there(pid) for pid in pids)
+    finally:
         parent.kill()
+        parent.communicate()
     assert eventually(lambda: not any(is_there(pid) for pid in pids)), pids
 
 
