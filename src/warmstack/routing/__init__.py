@@ -24,7 +24,7 @@ from warmstack.routing.choices import (
     describe_choices,
     parse_choices,
 )
-from warmstack.routing.choose import choose
+from warmstack.routing.choosing import choose
 from warmstack.routing.decision import BlockId, Candidate, Decision, LongestMatch, Pin, Reason, RoutingRequest
 from warmstack.routing.errors import RoutingError
 from warmstack.routing.keys import Prefix, RouteKey, body_prefix, messages_prefix, route_key

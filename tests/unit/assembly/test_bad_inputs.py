@@ -25,6 +25,13 @@ def test_nothing_there(tmp_path: Path) -> None:
     assert message(path) == f"{path}: is not there; name a cdk.out (`cdk synth` writes it) or a template"
 
 
+def test_names_of_files_that_no_system_has(tmp_path: Path) -> None:
+    assert message(Path("a\0b")).startswith("a\0b: ")
+    folder = tmp_path / "locked.json"
+    folder.symlink_to(folder)
+    assert message(folder) == f"{folder}: is not there; name a cdk.out (`cdk synth` writes it) or a template"
+
+
 def test_a_folder_that_is_no_assembly(tmp_path: Path) -> None:
     assert message(tmp_path) == (
         f"{tmp_path}: holds no manifest.json, so it is no cloud assembly; name a cdk.out or a template"
@@ -136,6 +143,14 @@ CONFIG = "app.json: Config.ProductionVariants[0]"
     (lambda t: properties(t, "Config").update(ProductionVariants={"a": 1}),
      ["app.json: Config.ProductionVariants: is no list",
       "app.json: Config.ProductionVariants: has no variant; an endpoint has at least one"]),
+    (lambda t: properties(t, "Config").update(ProductionVariants={"Fn::ImportValue": "x"}),
+     ["app.json: Config.ProductionVariants: cannot be answered here: it is imported from another stack",
+      "app.json: Config.ProductionVariants: has no variant; an endpoint has at least one"]),
+    (lambda t: properties(t, "Config").update(ProductionVariants={"Ref": "Nope"}),
+     ["app.json: Config.ProductionVariants: Ref names 'Nope', which is not in the template",
+      "app.json: Config.ProductionVariants: has no variant; an endpoint has at least one"]),
+    (lambda t: variant(t).update(VariantName=""),
+     [f"{CONFIG}.VariantName: is empty"]),
     (lambda t: properties(t, "Config").update(ProductionVariants=["x"]),
      ["app.json: Config.ProductionVariants[0]: is no mapping",
       f"{CONFIG}.VariantName: is missing; CloudFormation requires it",

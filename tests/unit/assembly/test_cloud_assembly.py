@@ -189,6 +189,20 @@ def test_manifests_that_are_none(tmp_path: Path, text: str) -> None:
         read_assembly(tmp_path)
 
 
+def test_odd_manifests_are_read_as_far_as_they_go(tmp_path: Path) -> None:
+    folder = write_assembly(
+        tmp_path,
+        {"app": small()},
+        app=stack("app", dependencies=["m"], environment=3),
+        m={"type": "cdk:asset-manifest", "properties": {"file": "assets.json"}},
+        text="x",
+    )
+    odd = {"a": {"source": {"directory": 3}, "destinations": {"d": {"imageTag": "1"}}}, "b": {"source": "x"}, "c": 1}
+    (folder / "assets.json").write_text(json.dumps({"dockerImages": odd}), encoding="utf-8")
+    (endpoint,) = read_assembly(folder).endpoints
+    assert (endpoint.region, model_of(read_assembly(folder)).staged) == ("us-east-1", None)
+
+
 def test_assets_outside_the_assembly_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     template = small()
