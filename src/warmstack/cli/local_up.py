@@ -63,8 +63,6 @@ def serve_here(order: UpOrder, *, as_json: bool) -> int:
     # A command disables it, because it lives for a moment; this one lives on.
     gc.enable()
     report = Reporter()
-    for notice in assembly.notices:
-        report(f"note: {notice}")
     if order.host not in LOOPBACK:
         report(f"warning: {order.host} can be reached by other machines, and nothing checks who asks")
     # The numbers of a first look at the files stay out of the collector's way.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from warmstack.assembly import Assembly, EndpointDefinition, ModelDefinition, VariantDefinition
-from warmstack.local.order import UpOrder
+from warmstack.local.order import EngineKind, UpOrder
 from warmstack.local.platform.start_plan import StartPlan, base_components
 
 
@@ -31,8 +31,18 @@ def explained(order: UpOrder, assembly: Assembly, plan: StartPlan) -> dict[str, 
         ],
         "notices": [str(notice) for notice in assembly.notices],
         "reductions": list(plan.reductions),
-        "replacements": [],
+        "replacements": list(_replacements(order, assembly)),
     }
+
+
+def _replacements(order: UpOrder, assembly: Assembly) -> tuple[str, ...]:
+    if order.engine is EngineKind.SIMULATED:
+        return ()
+    from warmstack.local.engines import read_model
+    from warmstack.local.real.replacements import STAND_IN, replacements
+
+    model = read_model(order.model) if order.model else STAND_IN
+    return replacements(assembly, model, order.kv_cache_bytes)
 
 
 def _lines(endpoint: EndpointDefinition, plan: StartPlan) -> list[str]:

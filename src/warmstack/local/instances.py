@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -75,6 +76,28 @@ def note(folder: Path, host: str, port: int) -> Path:
     except OSError as error:
         raise LocalError(f"{path} cannot be written: {error.strerror}; XDG_STATE_HOME names another folder") from error
     return path
+
+
+def make_run_folder(state: Path, port: int) -> Path:
+    """Return a folder for the files of this process: logs, sessions, disk tiers. Those of dead ones are removed.
+
+    Raises:
+        LocalError: It cannot be made.
+    """
+    runs = state / "runs"
+    folder = runs / f"{port}-{os.getpid()}"
+    try:
+        runs.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for left in runs.iterdir():
+            pid = left.name.rpartition("-")[2]
+            # Guard: a process that was killed removes nothing, and a disk tier is large.
+            if pid.isdigit() and birth_of(int(pid)) is None:
+                shutil.rmtree(left, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+    except OSError as error:
+        raise LocalError(f"{folder} cannot be made: {error.strerror}; XDG_STATE_HOME names another folder") from error
+    return folder
 
 
 def running_on(folder: Path, port: int) -> Running | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -24,7 +23,7 @@ from warmstack.local.api.sight import Sight
 from warmstack.local.api.status import About
 from warmstack.local.dialects.front import in_front
 from warmstack.local.errors import LocalError
-from warmstack.local.instances import note
+from warmstack.local.instances import make_run_folder, note
 from warmstack.local.order import LOOPBACK, EngineKind, UpOrder
 from warmstack.local.platform.dispatch import Dispatcher
 from warmstack.local.platform.journal import Journal
@@ -65,34 +64,37 @@ async def run_up(
         assembly: What was read.
         report: Is told what is going on.
         on_ready: Is called when every copy serves.
-        state: The folder in which running local endpoints are written down.
+        state: The folder in which running local endpoints are written down, and keep their files.
 
     Raises:
-        LocalError: It cannot start; nothing of it is left.
+        LocalError: It cannot start; nothing of it runs on.
     """
     listener = listen(order.host, order.port)
-    folder = Path(tempfile.mkdtemp(prefix="warmstack-local-"))
+    folder = make_run_folder(state, order.port)
     noted: Path | None = None
     failed = True
     try:
         noted = note(state, order.host, order.port)
-        starter = make_starter(order, folder, report)
+        made = make_starter(order, assembly, folder, report)
         random = Random(order.seed)
         platform = Platform(
             assembly.endpoints,
-            starter=starter,
+            starter=made.starter,
             settings=PlatformSettings(room=order.room, choices=order.choices),
             accelerators=_accelerators,
             report=report,
         )
         services = make_services(order, assembly, platform, random)
+        notices = (*map(str, assembly.notices), *made.differences)
+        for notice in notices:
+            report(f"note: {notice}")
         about = About(
             source=str(order.source),
             engine=order.engine.value,
             url=order.url,
             pid=os.getpid(),
             started_at=time.time(),
-            notices=tuple(map(str, assembly.notices)),
+            notices=notices,
         )
         stop = Stop()
         hosts = LOOPBACK if order.host in LOOPBACK else frozenset()
@@ -128,11 +130,25 @@ def make_services(order: UpOrder, assembly: Assembly, platform: Platform, random
     )
 
 
-def make_starter(order: UpOrder, folder: Path, report: Report) -> CopyStarter:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """What makes copies.
+
+    Args:
+        starter: Makes them.
+        differences: What is otherwise than in the template, a sentence each.
+    """
+
+    starter: CopyStarter
+    differences: tuple[str, ...] = ()
+
+
+def make_starter(order: UpOrder, assembly: Assembly, folder: Path, report: Report) -> Made:
     """Return what makes copies.
 
     Args:
         order: What was asked for.
+        assembly: What was read.
         folder: Where files of this run go.
         report: Is told what is going on.
 
@@ -140,13 +156,15 @@ def make_starter(order: UpOrder, folder: Path, report: Report) -> CopyStarter:
         LocalError: The engine is not installed.
     """
     if order.engine is EngineKind.SIMULATED:
-        return SimulatedStarter(
+        starter = SimulatedStarter(
             dialect=in_front,
             adapters=AdapterFiles(folder, order.adapters, write_stand_in),
             latency=order.latency,
             cache_blocks=order.cache_blocks,
         )
+        return Made(starter=starter)
     from warmstack.local.engines import find_engine, make_adapter, read_model, tiny_model
+    from warmstack.local.real.replacements import replacements
     from warmstack.local.real.starter import RealStarter
 
     engine = find_engine()
@@ -159,7 +177,7 @@ def make_starter(order: UpOrder, folder: Path, report: Report) -> CopyStarter:
         lambda name, place: _made(make_adapter(place, name=name, model=model)),
         replaces=model.stands_in,
     )
-    return RealStarter(
+    real = RealStarter(
         engine=engine,
         model=model,
         folder=folder,
@@ -167,6 +185,7 @@ def make_starter(order: UpOrder, folder: Path, report: Report) -> CopyStarter:
         kv_cache_bytes=order.kv_cache_bytes,
         dialect=partial(in_front, real=True),
     )
+    return Made(starter=real, differences=replacements(assembly, model, order.kv_cache_bytes))
 
 
 def _made(_folder: Path) -> None:

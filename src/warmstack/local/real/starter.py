@@ -8,22 +8,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from warmstack.assembly import ModelDefinition, carried_file
-from warmstack.catalog import load_flags
+from warmstack.assembly import ModelDefinition
 from warmstack.local.adapter_files import AdapterFiles
 from warmstack.local.container import Container
 from warmstack.local.engines import (
     EngineEnvironment,
     EngineOrder,
     LocalModel,
-    Translation,
-    TranslationRequest,
     VllmCopy,
     start_vllm,
-    translate,
 )
 from warmstack.local.engines.process import exit_description
 from warmstack.local.platform.orders import AdapterOrder, CopyOrder, Report
+from warmstack.local.real.replacements import translated
 from warmstack.local.real.tiers import TierServers
 from warmstack.local.registration import register_adapter, unregister_adapter
 
@@ -116,7 +113,7 @@ class RealStarter:
         Raises:
             LocalError: It did not start; with what its log says.
         """
-        translation = self.translated(order.model)
+        translation = translated(order.model, self._model, self._kv_cache_bytes)
         name = order.copy.replace("/", "-")
         arguments = translation.arguments
         if translation.tiers is not None:
@@ -148,16 +145,3 @@ class RealStarter:
         """End what copies share."""
         with suppress(Exception):
             await self._tiers.close()
-
-    def translated(self, model: ModelDefinition) -> Translation:
-        """Return what a local copy gets in the place of a model's environment."""
-        return translate(
-            TranslationRequest(
-                server=model.server or "vllm",
-                environment=model.environment,
-                model=self._model,
-                tables=load_flags(),
-                carried=lambda path: carried_file(model, path),
-                kv_cache_bytes=self._kv_cache_bytes,
-            )
-        )
