@@ -89,10 +89,12 @@ class RoutingChoices:
         session_load: ``counted`` (default: they are in flight like any other) or ``uncounted``.
         unknown_session: ``routed`` (default: as a request without a session; the container answers that it does not
             know it) or ``refused`` (by the platform).
-        expired_session: as ``unknown_session``.
+        expired_session: ``routed`` (default: to the instance that opened it, whose container has its own rule) or
+            ``refused``.
         lost_session: as ``unknown_session``, for a session whose instance is gone.
         kv_match_worth_requests: KV_AWARE: for how many requests in flight above the least busy copy a match of the
-            whole prompt makes up. 16 by default; 0 ignores the cache.
+            whole prompt makes up. 16 by default; 0 ignores the cache. A copy scores the share of the prompt's blocks
+            that it holds, times this, less its requests above the least busy; the best score above zero wins.
         text_parts: ``concatenated`` (default: nothing between two texts) or ``lines`` (a line feed).
         config_swap: ``keep_copies`` (default) or ``restart_copies``; the platform acts on it.
     """

@@ -68,6 +68,8 @@ def context(tmp_path: Path) -> Path:
         "COPY models /opt/warmstack/models\n"
         "copy --chown=1:1 one.txt \\\n  two.txt /opt/both/\n"
         'COPY ["one.txt", "/opt/named.txt"]\n'
+        "COPY one.txt two.txt /opt/several\n"
+        "COPY models /opt/slash/\n"
         "COPY one.txt /opt/over.txt\n"
         "ADD two.txt /opt/over.txt\n"
         "COPY --from=one /a /opt/elsewhere\n"
@@ -90,6 +92,10 @@ def context(tmp_path: Path) -> Path:
     ("/opt/both/one.txt", "one.txt"),
     ("/opt/both/two.txt", "two.txt"),
     ("/opt/named.txt", "one.txt"),
+    ("/opt/several/two.txt", "two.txt"),
+    ("/opt/several", None),
+    ("/opt/slash/chat", "models/chat"),
+    ("/opt/slash/models", None),
     ("/opt/over.txt", "two.txt"),
     ("/opt/elsewhere", None),
     ("/opt/link", None),

@@ -108,6 +108,14 @@ def test_a_component_for_several_instance_types(tmp_path: Path) -> None:
     ]
 
 
+def test_of_components_for_other_instance_types_the_first_is_served(tmp_path: Path) -> None:
+    template = with_components()
+    spec = properties(template, "Base").pop("Specification")
+    properties(template, "Base")["Specifications"] = [spec | {"InstanceType": f"ml.p{n}.48xlarge"} for n in (5, 6)]
+    (notice,) = read(tmp_path, template).notices
+    assert notice.why == "Specifications[0] is served for every instance"
+
+
 def test_instance_pools_have_the_type(tmp_path: Path) -> None:
     template = small()
     del variant(template)["InstanceType"]

@@ -59,7 +59,7 @@ def test_every_problem_is_reported_at_once() -> None:
 
 
 def test_the_page_lists_every_choice(root: Path) -> None:
-    page = (root / "docs/reference/local-routing.md").read_text(encoding="utf-8")
+    page = (root / "docs/concepts/local-routing.md").read_text(encoding="utf-8")
     for one in describe_choices():
         values = ", ".join(f"**`{v}`**" if v == one.default else f"`{v}`" for v in one.values)
         if one.default not in one.values:
