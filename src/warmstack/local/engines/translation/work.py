@@ -68,7 +68,8 @@ class Work:
     def longest(self) -> int:
         """The longest sequence: at most what the model can read, and the cache can hold."""
         model, given = self.model, self.read.settings.pop("max_model_len", None)
-        room = self.kv_cache_bytes // model.kv_bytes_per_token // BLOCK_TOKENS * BLOCK_TOKENS
+        # Guard: vLLM keeps one block for itself, and does not start when the longest sequence needs that one too.
+        room = (self.kv_cache_bytes // model.kv_bytes_per_token // BLOCK_TOKENS - 1) * BLOCK_TOKENS
         most = max(BLOCK_TOKENS, min(model.longest_tokens, room))
         asked = None if given is None else count_of(given.text)
         length = min(asked or most, most)
