@@ -51,7 +51,7 @@ SERVED = {
 FORMATTED = {
     "CUSTOM_FASTAPI_MIDDLEWARE_PRE_POST_PROCESS": "/opt/warmstack/formatters/vllm_script.py:FormatterMiddleware",
     "SM_VLLM_MAX_MODEL_LEN": "8192",
-    "SM_VLLM_SPECULATIVE_CONFIG": '{"method":"ngram","num_speculative_tokens":3,"prompt_lookup_max":2,"prompt_lookup_min":1}',
+    "SM_VLLM_SPECULATIVE_CONFIG": '{"method":"ngram","num_speculative_tokens":3,"prompt_lookup_min":1}',
     "WARMSTACK_FORMATTERS": "/opt/warmstack/models/model/formatters.py",
 }
 KV_CACHE_BYTES = 96 << 20

@@ -16,6 +16,10 @@ from typing import Any
 
 import pytest
 
+from warmstack.local.engines import EngineEnvironment, EngineOrder
+from warmstack.local.engines.surroundings import engine_surroundings
+from warmstack.local.engines.vllm import VARIABLES, vllm_command
+
 pytestmark = pytest.mark.engine
 CONTAINER = Path(__file__).parents[3] / "container"
 START_SECONDS = 240
@@ -46,19 +50,17 @@ def free_port() -> int:
 def port(engine_python: Path, tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The port of a session server whose engine is ready."""
     server_port, engine_port = free_port(), free_port()
-    # The flags that a vLLM on a CPU needs, and a small cache.
-    command = [str(engine_python), "-m", "vllm.entrypoints.openai.api_server", "--host", "127.0.0.1"]
-    command += ["--port", str(engine_port), "--model", str(tiny_model), "--served-model-name", "tiny"]
-    command += ["--dtype", "float32", "--enforce-eager", "--max-model-len", "4096"]
-    command += ["--distributed-executor-backend", "uni", "--kv-cache-memory-bytes", str(64 << 20)]
+    order = EngineOrder(
+        engine=EngineEnvironment(folder=engine_python.parents[1]),
+        model=tiny_model,
+        folder=tmp_path_factory.mktemp("engine"),
+        arguments=("--served-model-name", "tiny", "--max-model-len", "4096", "--kv-cache-memory-bytes", str(64 << 20)),
+    )
+    command = vllm_command(order, engine_port)
     environment = {
-        **os.environ,
+        **engine_surroundings(os.environ),
+        **VARIABLES,
         "PYTHONPATH": str(CONTAINER),
-        "HF_HUB_OFFLINE": "1",
-        "TRANSFORMERS_OFFLINE": "1",
-        "VLLM_NO_USAGE_STATS": "1",
-        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
-        "OMP_NUM_THREADS": "1",
         "SAGEMAKER_ENABLE_STATEFUL_SESSIONS": "true",
         "WARMSTACK_HOST": "127.0.0.1",
         "WARMSTACK_PORT": str(server_port),

@@ -41,7 +41,7 @@ class Machine:
             system=platform.system(),
             processor=platform.machine(),
             libc=platform.libc_ver()[0],
-            python=_python(outer),
+            python=find_python(outer, running=sys.version_info[:2]),
         )
 
 
@@ -64,8 +64,14 @@ def platform_problem(machine: Machine | None = None) -> str | None:
     return None
 
 
-def _python(outer: Mapping[str, str]) -> Path | None:
-    if sys.version_info[:2] == PYTHON:
+def find_python(outer: Mapping[str, str], *, running: tuple[int, int]) -> Path | None:
+    """Return a Python of the wheels' version: the running one, or one on PATH; None if there is none.
+
+    Args:
+        outer: This process's environment, for its PATH.
+        running: The version of the running one.
+    """
+    if running == PYTHON:
         return Path(sys.executable)
     found = shutil.which("python3.11", path=outer.get("PATH"))
     if found is None:

@@ -28,7 +28,7 @@ from warmstack.local.engines.environment import (
     write_stamp,
 )
 from warmstack.local.engines.install import Installation, install, install_engine
-from warmstack.local.engines.machine import Machine
+from warmstack.local.engines.machine import Machine, find_python
 from warmstack.local.errors import LocalError
 
 MACHINE = Machine(system="Linux", processor="x86_64", libc="glibc", python=Path(sys.executable))
@@ -220,6 +220,30 @@ def test_machines(wheels: Path, changes: dict[str, Any], problem: str | None) ->
     if problem is not None:
         with pytest.raises(LocalError, match="`warmstack local up --engine simulated` works everywhere"):
             install(wanted(wheels, machine=machine), report=lambda _: None)
+
+
+@pytest.mark.parametrize(("script", "found"), [("exit 0", True), ("exit 127", False), (None, False)])
+def test_a_python_of_the_wheels_version(tmp_path: Path, script: str | None, found: bool) -> None:
+    outer = {"PATH": str(tmp_path)}
+    launcher = tmp_path / "python3.11"
+    if script is not None:
+        launcher.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        launcher.chmod(0o755)
+    assert find_python(outer, running=(3, 13)) == (launcher if found else None)
+    assert find_python(outer, running=(3, 11)) == Path(sys.executable)
+
+
+def test_a_launcher_that_does_not_start(tmp_path: Path) -> None:
+    (tmp_path / "python3.11").write_text("#!/no/such/program\n", encoding="utf-8")
+    (tmp_path / "python3.11").chmod(0o755)
+    assert find_python({"PATH": str(tmp_path)}, running=(3, 13)) is None
+
+
+def test_this_machine_is_described() -> None:
+    here = Machine.here()
+    assert here.system
+    assert here.processor
+    assert (platform_problem() is None) == (platform_problem(here) is None)
 
 
 def test_where_the_engines_are(tmp_path: Path) -> None:

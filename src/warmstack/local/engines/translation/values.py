@@ -31,8 +31,6 @@ def problem_of(flag: Flag, given: Given) -> str | None:
             return f"it is none of {', '.join(flag.choices)}"
         if flag.kind == "int" and count_of(value) is None:
             return "it is no whole number"
-        if flag.kind == "float" and not _is_number(value):
-            return "it is no number"
     return None
 
 
@@ -44,10 +42,3 @@ def count_of(text: str) -> int | None:
     whole, part, unit = found.groups()
     number = int(whole) if whole else math.floor(float(part) * _UNITS[unit])
     return max(0, number)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
