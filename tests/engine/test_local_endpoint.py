@@ -136,7 +136,8 @@ def test_a_repeated_prefix_hits_on_the_one_copy_that_has_it(url: str) -> None:
 def test_sessions_stay_and_streams_in_them_too(url: str) -> None:
     homes = {}
     for _ in range(4):
-        homes[opened(url)] = last(url)["copy"]
+        session = opened(url)
+        homes[session] = last(url)["copy"]
     for session, home in homes.items():
         invoke(url, f"a turn of {session}", SessionId=session)
         assert (last(url)["copy"], last(url)["reason"]) == (home, "session")
