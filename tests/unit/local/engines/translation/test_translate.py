@@ -177,7 +177,7 @@ def test_what_differs_is_reported(server: str, environment: Mapping[str, str], r
 
 def test_a_small_cache_shortens_sequences() -> None:
     found = translated("vllm", {"SM_VLLM_MAX_MODEL_LEN": "16384"}, kv_cache_bytes=32 << 20)
-    assert said(found) == {"SM_VLLM_MAX_MODEL_LEN": "5376: the local KV cache holds 5376 tokens"}
+    assert said(found) == {"SM_VLLM_MAX_MODEL_LEN": "5248: the local KV cache holds 5248 tokens"}
     assert found.max_model_len == 5248 == 41 * 128
 
 
