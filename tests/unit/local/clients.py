@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,13 +12,14 @@ from botocore.config import Config
 
 from tests.unit.local.definitions import REGION
 
-_open: list[Any] = []
+_open: dict[tuple[Any, ...], Any] = {}
+_lock = threading.Lock()
 
 
 def close_all() -> None:
     """Close every client that was made: their connections would be complained of by the tests that come after."""
     while _open:
-        _open.pop().close()
+        _open.popitem()[1].close()
 
 
 def session() -> boto3.Session:
@@ -28,15 +30,20 @@ def session() -> boto3.Session:
 
 
 def runtime(url: str, **options: Any) -> Any:
-    config = Config(retries={"total_max_attempts": 1}, read_timeout=70, **options)
-    _open.append(client := session().client("sagemaker-runtime", endpoint_url=url, config=config))
-    return client
+    return _client("sagemaker-runtime", url, **options)
 
 
 def control(url: str) -> Any:
-    config = Config(retries={"total_max_attempts": 1})
-    _open.append(client := session().client("sagemaker", endpoint_url=url, config=config))
-    return client
+    return _client("sagemaker", url)
+
+
+def _client(service: str, url: str, **options: Any) -> Any:
+    key = (service, url, *options.items())
+    with _lock:
+        if key not in _open:
+            config = Config(retries={"total_max_attempts": 1}, read_timeout=70, max_pool_connections=64, **options)
+            _open[key] = session().client(service, endpoint_url=url, config=config)
+        return _open[key]
 
 
 def chat(text: str = "hello", **members: Any) -> bytes:
@@ -44,5 +51,8 @@ def chat(text: str = "hello", **members: Any) -> bytes:
 
 
 def parts(response: Any) -> Iterator[bytes]:
-    for event in response["Body"]:
-        yield event["PayloadPart"]["Bytes"]
+    try:
+        for event in response["Body"]:
+            yield event["PayloadPart"]["Bytes"]
+    finally:
+        response["Body"].close()

@@ -147,5 +147,7 @@ def test_a_signature_is_not_taken_for_a_token(local: Local) -> None:
         json.dumps({"messages": MESSAGES}),
         {"Authorization": "AWS4-HMAC-SHA256 Credential=x"},
     )
-    assert connection.getresponse().status == 403
+    answer = connection.getresponse()
+    assert b"takes a bearer token, no SigV4 signature" in answer.read()
+    assert answer.status == 403
     connection.close()

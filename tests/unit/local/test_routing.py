@@ -1,0 +1,129 @@
+"""Routing as clients meet it: what the journal says of real boto3's requests."""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from tests.unit.local.clients import chat, runtime
+from tests.unit.local.definitions import PREFIX_AWARE, component, endpoint, variant
+from tests.unit.local.running import Local, running
+from warmstack.assembly import RoutingDefinition
+from warmstack.local.simulated import Latency
+
+SHARED = "the same beginning " * 200
+
+
+def invoke(local: Local, text: str = "hello", **arguments: str) -> dict[str, Any]:
+    names = {"EndpointName": "demo", "ContentType": "application/json"} | arguments
+    found: dict[str, Any] = runtime(local.url).invoke_endpoint(Body=chat(text), **names)
+    return found
+
+
+def went(local: Local) -> tuple[str | None, str]:
+    entry = next(local.services.journal.newest_first())
+    return entry.copy, entry.reason
+
+
+def test_one_prefix_is_one_copy_and_many_are_spread(tmp_path: Path) -> None:
+    with running(endpoint(variants=(variant(routing=PREFIX_AWARE, instances=4),)), folder=tmp_path) as local:
+        places = set()
+        for question in range(5):
+            invoke(local, SHARED + str(question))
+            places.add(went(local))
+        assert len(places) == 1
+        assert {reason for _, reason in places} == {"prefix"}
+        spread = Counter[str | None]()
+        for number in range(40):
+            invoke(local, f"beginning {number} " * 200)
+            spread[went(local)[0]] += 1
+        assert len(spread) == 4
+
+
+def test_an_identifier_parts_equal_prefixes(tmp_path: Path) -> None:
+    with running(endpoint(variants=(variant(routing=PREFIX_AWARE, instances=8),)), folder=tmp_path) as local:
+        places = {}
+        for name in [f"team-{number}" for number in range(8)] * 2:
+            invoke(local, SHARED, PrefixAwareId=name)
+            assert places.setdefault(name, went(local)) == went(local)
+        assert len(set(places.values())) > 1
+
+
+def test_on_one_instance_there_is_nothing_to_route_by_prefix(tmp_path: Path) -> None:
+    with running(endpoint(variants=(variant(routing=PREFIX_AWARE, instances=1),)), folder=tmp_path) as local:
+        invoke(local, SHARED)
+        assert went(local)[1] == "least_outstanding"
+
+
+def busy(local: Local, count: int, **arguments: str) -> list[tuple[str | None, str]]:
+    """Send requests at once, each of which takes long enough for all to be in flight together."""
+    before = local.services.journal.count
+    with ThreadPoolExecutor(count) as pool:
+        futures = [pool.submit(invoke, local, SHARED + str(number), **arguments) for number in range(count)]
+        for future in futures:
+            future.result(60)
+    entries = [one for one in local.services.journal.newest_first() if one.number > before]
+    return [(one.copy, one.reason) for one in sorted(entries, key=lambda one: one.number)]
+
+
+def test_at_the_threshold_an_instance_is_passed_over(tmp_path: Path) -> None:
+    latency = Latency(decode_seconds_per_token=0.2)
+    hosts = endpoint(variants=(variant(routing=PREFIX_AWARE, instances=2),))
+    with running(hosts, folder=tmp_path, latency=latency) as local:
+        places = busy(local, 10)
+        home = places[0][0]
+        assert places[:4] == [(home, "prefix")] * 4
+        assert {copy for copy, _ in places[4:8]} == {copy for copy, _ in places} - {home}
+        assert {reason for _, reason in places[4:8]} == {"prefix_spill_instance"}
+        assert {reason for _, reason in places[8:]} == {"prefix_all_full"}
+
+
+def test_with_components_another_copy_on_the_instance_comes_first(tmp_path: Path) -> None:
+    latency = Latency(decode_seconds_per_token=0.2)
+    hosts = endpoint(
+        variants=(variant(routing=PREFIX_AWARE, instances=2, model=None),), components=(component(copies=4),)
+    )
+    with running(hosts, folder=tmp_path, latency=latency) as local:
+        places = busy(local, 10, InferenceComponentName="chat")
+        instances = [str(copy).split("/")[0] for copy, _ in places]
+        assert instances[:8] == [instances[0]] * 8
+        assert [reason for _, reason in places[:8]] == ["prefix"] * 4 + ["prefix_spill_copy"] * 4
+        assert {reason for _, reason in places[8:]} == {"prefix_spill_instance"}
+
+
+def test_kv_aware_follows_what_a_copy_was_sent(tmp_path: Path) -> None:
+    routing = RoutingDefinition(strategy="KV_AWARE")
+    with running(endpoint(variants=(variant(routing=routing, instances=4),)), folder=tmp_path) as local:
+        invoke(local, SHARED)
+        first, reason = went(local)
+        assert reason == "least_outstanding"
+        for question in "abcdef":
+            invoke(local, SHARED + question)
+            assert went(local) == (first, "kv_match")
+
+
+def test_random_and_least_outstanding_use_every_copy(tmp_path: Path) -> None:
+    for strategy in ("RANDOM", "LEAST_OUTSTANDING_REQUESTS"):
+        routing = RoutingDefinition(strategy=strategy)  # type: ignore[arg-type]
+        with running(endpoint(variants=(variant(routing=routing, instances=3),)), folder=tmp_path) as local:
+            used = set()
+            for _ in range(30):
+                invoke(local)
+                used.add(went(local)[0])
+            assert len(used) == 3
+
+
+def test_variants_by_name_and_by_weight(tmp_path: Path) -> None:
+    variants = (variant("big", weight=9.0), variant("small", weight=1.0))
+    with running(endpoint(variants=variants), folder=tmp_path) as local:
+        chosen = Counter(invoke(local)["InvokedProductionVariant"] for _ in range(100))
+        assert 75 <= chosen["big"] <= 99
+        assert invoke(local, TargetVariant="small")["InvokedProductionVariant"] == "small"
+        with pytest.raises(ClientError) as raised:
+            invoke(local, TargetVariant="absent")
+        assert raised.value.response["Error"]["Message"] == "Variant absent of endpoint demo not found."
