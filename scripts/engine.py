@@ -10,14 +10,12 @@ PROJECT_PYTHON = ROOT / ".venv" / "bin" / "python"
 
 def main() -> int:
     """Bring `.venv-engine` up to the pins; return the exit status."""
-    try:
-        from warmstack.local.engines import install_engine
-        from warmstack.local.errors import LocalError
-    except ModuleNotFoundError:
-        # `make` starts this with the Python that made .venv; the installer is in there.
-        if Path(sys.prefix) == PROJECT_PYTHON.parents[1]:
-            raise
+    if PROJECT_PYTHON.exists() and Path(sys.prefix) != PROJECT_PYTHON.parents[1]:
+        # `make` starts this with the Python that made .venv; the installer and what it needs are in there.
         os.execv(PROJECT_PYTHON, [str(PROJECT_PYTHON), *sys.argv])
+    from warmstack.local.engines import install_engine
+    from warmstack.local.errors import LocalError
+
     try:
         install_engine(
             ROOT / ".venv-engine",

@@ -34,6 +34,7 @@ class LmcacheOrder:
         chunk_tokens: The tokens of a chunk.
         cpu_gib: The size of the CPU tier.
         disk: The folder of the disk tier, which outlives the server; None for no such tier.
+        disk_gib: The size of the disk tier. The next server on the same folder finds what is there, but counts anew.
         name: What messages call it.
         ready_seconds: How long it may take until it answers.
     """
@@ -43,6 +44,7 @@ class LmcacheOrder:
     chunk_tokens: int = 256
     cpu_gib: float = 1.0
     disk: Path | None = None
+    disk_gib: float = 4.0
     name: str = "LMCache"
     ready_seconds: float = 120.0
 
@@ -118,7 +120,14 @@ def lmcache_command(order: LmcacheOrder, port: int, http_port: int) -> list[str]
     # Guard: without it the server does not know what a vLLM on a CPU registers, and vLLM waits at its start for ever.
     command += ["--supported-transfer-mode", "auto"]
     if order.disk is not None:
-        command += ["--l2-adapter", json.dumps({"type": "fs", "base_path": str(order.disk)})]
+        # Guard: the plain adapter "fs" has no size, and a size without an eviction policy is only counted.
+        adapter = {
+            "type": "fs_native",
+            "base_path": str(order.disk),
+            "max_capacity_gb": order.disk_gib,
+            "eviction": {"eviction_policy": "LRU"},
+        }
+        command += ["--l2-adapter", json.dumps(adapter)]
     return command
 
 

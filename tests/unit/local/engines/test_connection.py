@@ -31,7 +31,7 @@ def run(handler: Handler, scenario: Callable[[HttpContainer], Awaitable[None]]) 
         server = await asyncio.start_server(serve, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         try:
-            async with HttpContainer(f"http://127.0.0.1:{port}") as container:
+            async with asyncio.timeout(20), HttpContainer(f"http://127.0.0.1:{port}") as container:
                 await scenario(container)
         finally:
             server.close()

@@ -8,8 +8,8 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,28 @@ MACHINE = Machine(system="Linux", processor="x86_64", libc="glibc", python=Path(
 def settings(wheels: Path, **more: str) -> Mapping[str, str]:
     """Return an environment in which pip looks in the folder and nowhere else."""
     files = {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)}
-    return {"PATH": os.defpath, "HOME": str(wheels), "PYTHONPATH": "/elsewhere", **files, **more}
+    # What another Python would find there, and the engines' must not.
+    (wheels / "numba.py").write_text("raise ImportError('the packages of another Python')", encoding="utf-8")
+    return {"PATH": os.defpath, "HOME": str(wheels), "PYTHONPATH": str(wheels), **files, **more}
+
+
+# Does what the installer asks a Python for, at once. FAKE_CONFIG is pip's; FAKE_BROKEN makes the last look fail.
+QUICK_PYTHON = """#!/bin/sh
+case "$1 $2 $3" in
+"-m venv "*) mkdir -p "$3/bin" "$3/lib/python3.11/site-packages"; cp "$0" "$3/bin/python";;
+"-m pip config") echo "$FAKE_CONFIG";;
+"-m pip install") echo "$@" > "$HOME/asked-of-pip"; sleep "${FAKE_SECONDS:-0}";;
+-c*) if [ -n "$FAKE_BROKEN" ]; then echo "$FAKE_BROKEN" >&2; exit 1; fi;;
+esac
+"""
+
+
+def quick(wheels: Path, **settings_of_it: str) -> Installation:
+    """Return an installation whose Python only pretends."""
+    python = wheels / "quick-python"
+    python.write_text(QUICK_PYTHON, encoding="utf-8")
+    python.chmod(0o755)
+    return wanted(wheels, machine=replace(MACHINE, python=python), outer=settings(wheels, **settings_of_it))
 
 
 @pytest.fixture
@@ -91,16 +112,18 @@ def test_other_pins_and_another_place_are_not_whole(wheels: Path, tmp_path: Path
 
 
 def test_what_does_not_work_is_not_whole_and_is_made_anew(wheels: Path) -> None:
-    what = wanted(wheels)
-    make_wheels(wheels, torch="raise OSError('libtorch.so: cannot open')")
+    broken = quick(wheels, FAKE_BROKEN="OSError: libtorch.so: cannot open")
     with pytest.raises(LocalError) as caught:
-        install(what, report=lambda _: None)
+        install(broken, report=lambda _: None)
     message = str(caught.value)
     assert "the engines were not installed: python ended with status 1" in message
     assert "OSError: libtorch.so: cannot open" in message
-    assert not is_whole(EngineEnvironment(folder=what.folder), what.stamp)
-    make_wheels(wheels)
+    assert not is_whole(EngineEnvironment(folder=broken.folder), broken.stamp)
+    left = broken.folder / "left behind"
+    left.touch()
+    what = quick(wheels)
     assert is_whole(install(what, report=lambda _: None), what.stamp)
+    assert not left.exists()
 
 
 def test_packages_that_are_not_the_pinned_ones(wheels: Path) -> None:
@@ -114,34 +137,33 @@ def test_packages_that_are_not_the_pinned_ones(wheels: Path) -> None:
     assert f"The whole log is {what.folder / 'install.log'}" in message
 
 
-@pytest.mark.parametrize("place", ["find-links", "none"])
-def test_uv_is_asked_where_pip_knows_no_place_of_its_own(wheels: Path, tmp_path: Path, place: str) -> None:
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    uv = tools / "uv"
-    uv.write_text(f'#!/bin/sh\necho "$@" > {tools}/asked\nexit 7\n', encoding="utf-8")
+@pytest.mark.parametrize(
+    ("config", "by_uv"),
+    [
+        ("", True),
+        ("global.index-url='https://mirror.example.com/simple'", True),
+        (":env:.find-links='/wheels'", False),
+        ("global.extra-index-url='https://torch.example.com/cpu'", False),
+    ],
+)
+def test_uv_is_asked_where_pip_knows_no_second_place(wheels: Path, tmp_path: Path, config: str, by_uv: bool) -> None:
+    uv = tmp_path / "uv"
+    uv.write_text('#!/bin/sh\necho "$@" > "$HOME/asked-of-uv"\n', encoding="utf-8")
     uv.chmod(0o755)
-    outer = dict(settings(wheels, PATH=f"{tools}:{os.defpath}"))
-    if place == "none":
-        del outer["PIP_FIND_LINKS"]
-        with pytest.raises(LocalError, match="uv ended with status 7"):
-            install(wanted(wheels, outer=outer), report=lambda _: None)
-        asked = (tools / "asked").read_text(encoding="utf-8")
-        assert "pip install --python" in asked
-        assert "--torch-backend cpu --no-deps --require-hashes -r" in asked
-    else:
-        install(wanted(wheels, outer=outer), report=lambda _: None)
-        assert not (tools / "asked").exists()
+    what = quick(wheels, PATH=f"{tmp_path}:{os.defpath}", FAKE_CONFIG=config)
+    install(what, report=lambda _: None)
+    assert (wheels / "asked-of-uv").exists() is by_uv
+    assert (wheels / "asked-of-pip").exists() is not by_uv
+    asked = (wheels / ("asked-of-uv" if by_uv else "asked-of-pip")).read_text(encoding="utf-8")
+    assert asked.startswith("pip install --python" if by_uv else "-m pip install")
+    assert ("--torch-backend cpu" in asked) is by_uv
+    assert asked.endswith(f"--no-deps --require-hashes -r {what.pins}\n")
 
 
 def test_a_second_installation_waits_for_the_first(wheels: Path) -> None:
-    what, said = wanted(wheels), list[str]()
+    what, said = quick(wheels, FAKE_SECONDS="0.5"), list[str]()
     started = threading.Event()
-
-    def first_report(text: str) -> None:
-        started.set()
-
-    first = threading.Thread(target=install, args=(what,), kwargs={"report": first_report})
+    first = threading.Thread(target=install, args=(what,), kwargs={"report": lambda _: started.set()})
     first.start()
     assert started.wait(20)
     environment = install(what, report=said.append)
@@ -150,33 +172,43 @@ def test_a_second_installation_waits_for_the_first(wheels: Path) -> None:
     assert is_whole(environment, what.stamp)
 
 
-def test_an_interrupted_installation_is_taken_for_nothing(wheels: Path) -> None:
-    what = wanted(wheels)
-    script = (
-        "import sys, json; from pathlib import Path\n"
-        "from warmstack.local.engines.install import Installation, install\n"
-        "from warmstack.local.engines.machine import Machine\n"
-        "machine = Machine(system='Linux', processor='x86_64', libc='glibc', python=Path(sys.executable))\n"
-        "what = Installation(folder=Path(sys.argv[1]), machine=machine, pins=Path(sys.argv[2]), "
-        "outer=json.loads(sys.argv[3]))\n"
-        "install(what, report=lambda text: print(text, flush=True))"
-    )
+INSTALL = """
+import json, sys
+from pathlib import Path
+from warmstack.local.engines.install import Installation, install
+from warmstack.local.engines.machine import Machine
+
+folder, pins, python, outer = sys.argv[1:]
+machine = Machine(system="Linux", processor="x86_64", libc="glibc", python=Path(python))
+what = Installation(folder=Path(folder), machine=machine, pins=Path(pins), outer=json.loads(outer))
+install(what, report=lambda text: print(text, flush=True))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_installation_is_taken_for_nothing(wheels: Path, number: signal.Signals) -> None:
+    what = quick(wheels, FAKE_SECONDS="5")
+    told = [what.folder, what.pins, wheels / "quick-python", json.dumps(dict(what.outer))]
     process = subprocess.Popen(
-        [sys.executable, "-c", script, str(what.folder), str(what.pins), json.dumps(dict(what.outer))],
+        [sys.executable, "-c", INSTALL, *map(str, told)],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        text=True,
         start_new_session=True,
     )
-    with process:
+    try:
         assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(0.3)
-        os.killpg(process.pid, signal.SIGINT)
+        while not process.stdout.readline().startswith("2 of 4"):
+            pass
+    finally:
+        os.killpg(process.pid, number)
+        process.communicate()
     assert process.returncode != 0
     assert what.folder.is_dir()
     assert not is_whole(EngineEnvironment(folder=what.folder), what.stamp)
-    assert is_whole(install(what, report=lambda _: None), what.stamp)
+    again = quick(wheels)
+    assert is_whole(install(again, report=lambda _: None), again.stamp)
 
 
 def test_a_folder_of_the_user_is_not_removed(wheels: Path) -> None:

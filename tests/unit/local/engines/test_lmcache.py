@@ -53,12 +53,12 @@ def test_a_server_answers_and_says_what_copies_are_given(tmp_path: Path) -> None
 
 
 def test_the_tiers_of_the_command(tmp_path: Path) -> None:
-    asked = order(tmp_path, chunk_tokens=512, cpu_gib=0.25, disk=tmp_path / "disk")
+    asked = order(tmp_path, chunk_tokens=512, cpu_gib=0.25, disk=tmp_path / "disk", disk_gib=0.5)
     command = " ".join(lmcache_command(asked, 1, 2))
     for part in (
         "server --host 127.0.0.1 --port 1 --http-host 127.0.0.1 --http-port 2 --chunk-size 512 --l1-size-gb 0.25",
         "--supported-transfer-mode auto",
-        f'--l2-adapter {{"type": "fs", "base_path": "{tmp_path / "disk"}"}}',
+        f'--l2-adapter {{"type": "fs_native", "base_path": "{tmp_path / "disk"}", "max_capacity_gb": 0.5, "eviction": ',
     ):
         assert part in command
     assert "--l2-adapter" not in lmcache_command(order(tmp_path / "b"), 1, 2)

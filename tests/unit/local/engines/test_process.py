@@ -119,9 +119,12 @@ def test_what_is_killed_by_others_takes_its_children_along(tmp_path: Path) -> No
 def test_a_killed_watcher_takes_the_engine_along(tmp_path: Path) -> None:
     async def scenario() -> tuple[list[int], int]:
         process, pids = await start(tmp_path, "1")
+        engine = pids[0]
         watcher = int(Path(f"/proc/{pids[0]}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
         assert watcher != os.getpid()
         os.kill(watcher, signal.SIGKILL)
+        # The engine at once, its children when somebody waits for it.
+        assert eventually(lambda: not is_there(engine))
         return pids, await process.wait()
 
     pids, status = asyncio.run(scenario())

@@ -14,19 +14,18 @@ FILES = {
 }
 
 
-def make_wheels(folder: Path, **broken: str) -> Path:
+def make_wheels(folder: Path) -> Path:
     """Return a list of pins of packages that lie in the folder.
 
     Args:
         folder: Gets the packages and the list.
-        broken: Other sources of single-file packages.
     """
     pins = []
     for name, files in FILES.items():
         version = "2.0+cpu" if name == "torch" else "1.0"
         wheel = folder / f"{name}-{version}-py3-none-any.whl"
         info = f"{name}-{version}.dist-info"
-        contents = {path: broken.get(name, text) for path, text in files.items()} | {
+        contents = files | {
             f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
             f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         }

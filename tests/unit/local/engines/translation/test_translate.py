@@ -71,7 +71,7 @@ def test_a_vllm_image_without_settings() -> None:
         ("vllm", {"SM_VLLM_MAX_MODEL_LEN": "-1"}, "--max-model-len 32768"),
         ("vllm", {"SM_VLLM_NO_ENABLE_PREFIX_CACHING": "true"}, "--no-enable-prefix-caching"),
         ("vllm", {"SM_VLLM_ENABLE_PREFIX_CACHING": ""}, "--enable-prefix-caching"),
-        ("vllm", {"SM_VLLM_ENABLE_PREFIX_CACHING": "false"}, " ".join(ALWAYS)),
+        ("vllm", {"SM_VLLM_ENABLE_PREFIX_CACHING": "false"}, "--max-num-seqs 64 --enable-prompt-tokens"),
         ("vllm", {"SM_VLLM_SERVED_MODEL_NAME": '["a", "b"]'}, "--served-model-name a b"),
         ("vllm", {"SM_VLLM_MODEL": "acme/model"}, "--served-model-name acme/model"),
         ("vllm", {"SM_VLLM_NO_ENABLE_CHUNKED_PREFILL": "true"}, "--max-num-batched-tokens 32768"),
