@@ -13,7 +13,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from tests.unit.local.clients import chat, runtime
+from tests.unit.local.clients import chat, runtime, whole
 from tests.unit.local.definitions import PREFIX_AWARE, component, endpoint, variant
 from tests.unit.local.running import Local, running
 from warmstack.local.platform.fault_orders import FaultOrder, inflict
@@ -57,7 +57,7 @@ def until(browser: webdriver.Chrome, selector: str, wanted: str) -> None:
 
 
 def ask(local: Local, body: bytes) -> None:
-    runtime(local.url).invoke_endpoint(EndpointName="demo", ContentType="application/json", Body=body)
+    whole(runtime(local.url).invoke_endpoint(EndpointName="demo", ContentType="application/json", Body=body))
 
 
 def test_a_person_sees_where_requests_went_and_why(browser: webdriver.Chrome, local: Local) -> None:

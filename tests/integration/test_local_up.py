@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.local.clients import chat, close_all, runtime
+from tests.unit.local.clients import chat, close_all, runtime, whole
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "tests" / "golden" / "stacks" / "rag-prefix-aware" / "template.json"
@@ -65,7 +65,7 @@ def serving(environment: dict[str, str], port: int, *options: str) -> Iterator[t
 
 
 def invoke(url: str) -> int:
-    answer = runtime(url).invoke_endpoint(EndpointName="rag-prod", ContentType="application/json", Body=chat())
+    answer = whole(runtime(url).invoke_endpoint(EndpointName="rag-prod", ContentType="application/json", Body=chat()))
     return int(answer["ResponseMetadata"]["HTTPStatusCode"])
 
 

@@ -50,6 +50,11 @@ def chat(text: str = "hello", **members: Any) -> bytes:
     return json.dumps({"messages": [{"role": "user", "content": text}], "max_tokens": 4} | members).encode()
 
 
+def whole(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer whose body has been read: an unread one keeps its connection."""
+    return answer | {"Body": answer["Body"].read()}
+
+
 def parts(response: Any) -> Iterator[bytes]:
     try:
         for event in response["Body"]:

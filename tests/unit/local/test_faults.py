@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.unit.local.clients import chat, runtime
+from tests.unit.local.clients import chat, runtime, whole
 from tests.unit.local.definitions import component, endpoint, variant
 from tests.unit.local.running import Local, running
 from warmstack.local.errors import LocalError
@@ -41,8 +41,8 @@ def only_copy(local: Local, name: str = "demo") -> str:
 
 def invoke(local: Local, name: str = "demo") -> object:
     arguments = {"InferenceComponentName": "chat"} if name == "parts" else {}
-    return runtime(local.url).invoke_endpoint(
-        EndpointName=name, ContentType="application/json", Body=chat(), **arguments
+    return whole(
+        runtime(local.url).invoke_endpoint(EndpointName=name, ContentType="application/json", Body=chat(), **arguments)
     )
 
 
@@ -171,9 +171,8 @@ def test_many_clients_at_once_lose_nothing_while_copies_die(tmp_path: Path) -> N
         def work(number: int) -> None:
             for turn in range(20):
                 try:
-                    client.invoke_endpoint(
-                        EndpointName="demo", ContentType="application/json", Body=chat(f"{number} {turn}")
-                    )
+                    body = chat(f"{number} {turn}")
+                    whole(client.invoke_endpoint(EndpointName="demo", ContentType="application/json", Body=body))
                     outcome = "answered"
                 except ClientError as error:
                     outcome = error.response["Error"]["Code"]

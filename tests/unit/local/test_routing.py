@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.unit.local.clients import chat, runtime
+from tests.unit.local.clients import chat, runtime, whole
 from tests.unit.local.definitions import PREFIX_AWARE, component, endpoint, variant
 from tests.unit.local.running import Local, running
 from warmstack.assembly import RoutingDefinition
@@ -21,8 +21,7 @@ SHARED = "the same beginning " * 200
 
 def invoke(local: Local, text: str = "hello", **arguments: str) -> dict[str, Any]:
     names = {"EndpointName": "demo", "ContentType": "application/json"} | arguments
-    found: dict[str, Any] = runtime(local.url).invoke_endpoint(Body=chat(text), **names)
-    return found
+    return whole(runtime(local.url).invoke_endpoint(Body=chat(text), **names))
 
 
 def went(local: Local) -> tuple[str | None, str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.unit.local.clients import chat, parts, runtime
+from tests.unit.local.clients import chat, parts, runtime, whole
 from tests.unit.local.definitions import SESSIONS, component, endpoint, model, session_endpoint
 from tests.unit.local.running import Local, running
 from warmstack.local.platform.fault_orders import FaultOrder, inflict
@@ -22,10 +23,12 @@ def local(tmp_path: Path) -> Iterator[Local]:
         yield local
 
 
-def invoke(local: Local, body: bytes | None = None, session: str | None = None) -> dict[str, object]:
+def invoke(local: Local, body: bytes | None = None, session: str | None = None) -> dict[str, Any]:
     arguments = {"SessionId": session} if session else {}
-    return runtime(local.url).invoke_endpoint(
-        EndpointName="demo", ContentType="application/json", Body=body or chat(), **arguments
+    return whole(
+        runtime(local.url).invoke_endpoint(
+            EndpointName="demo", ContentType="application/json", Body=body or chat(), **arguments
+        )
     )
 
 
@@ -97,7 +100,7 @@ def test_an_expired_session_is_served_once_more_by_this_server_and_then_unknown(
     session = opened(local)
     local.clock.ahead += 601
     # What model-hosting-container-standards does; the platform leaves it to the session's own container.
-    assert json.loads(invoke(local, session=session)["Body"].read())["usage"]  # type: ignore[attr-defined]
+    assert json.loads(invoke(local, session=session)["Body"])["usage"]
     with pytest.raises(ClientError) as raised:
         invoke(local, session=session)
     assert "session not found" in raised.value.response["OriginalMessage"]
@@ -122,13 +125,15 @@ def test_sessions_of_a_copy_that_was_scaled_in_are_lost_with_its_instance(tmp_pa
     with running(hosts, folder=tmp_path) as local:
         client = runtime(local.url)
 
-        def ask(body: bytes, session: str) -> dict[str, object]:
-            return client.invoke_endpoint(
-                EndpointName="demo",
-                InferenceComponentName="chat",
-                ContentType="application/json",
-                Body=body,
-                SessionId=session,
+        def ask(body: bytes, session: str) -> dict[str, Any]:
+            return whole(
+                client.invoke_endpoint(
+                    EndpointName="demo",
+                    InferenceComponentName="chat",
+                    ContentType="application/json",
+                    Body=body,
+                    SessionId=session,
+                )
             )
 
         sessions = [
