@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -60,7 +61,9 @@ class RealCopy:
 
     async def wait(self) -> str:
         """Wait for the end."""
-        return exit_description(await self.engine.wait())
+        status = await self.engine.wait()
+        self._let_go()
+        return exit_description(status)
 
     async def stop(self) -> None:
         """End it: SIGTERM, and after a while SIGKILL."""
@@ -105,7 +108,8 @@ class RealStarter:
         self._adapters = adapters
         self._kv_cache_bytes = kv_cache_bytes
         self._dialect = dialect
-        self._tiers = TierServers(engine, folder)
+        self._tiers = TierServers(engine, folder, self._end_copies)
+        self._copies: dict[str, list[RealCopy]] = defaultdict(list)
 
     async def start(self, order: CopyOrder, report: Report) -> RealCopy:
         """Start a copy and wait until it has completed a generation.
@@ -132,14 +136,24 @@ class RealStarter:
                 report=report,
             )
         except BaseException:
-            await self._tiers.release(order.instance)
+            if translation.tiers is not None:
+                await self._tiers.release(order.instance)
             raise
 
         def release() -> None:
-            self._tiers.release_soon(order.instance)
+            self._copies[order.instance].remove(copy)
+            if translation.tiers is not None:
+                self._tiers.release_soon(order.instance)
 
         container = self._dialect(order.model, process)
-        return RealCopy(container=container, engine=process, adapters=self._adapters, release=release)
+        copy = RealCopy(container=container, engine=process, adapters=self._adapters, release=release)
+        self._copies[order.instance].append(copy)
+        return copy
+
+    async def _end_copies(self, instance: str) -> None:
+        """End the copies of an instance, as their own end would: whoever watches them starts others."""
+        for copy in list(self._copies[instance]):
+            await copy.engine.kill()
 
     async def close(self) -> None:
         """End what copies share."""

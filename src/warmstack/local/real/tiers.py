@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 from warmstack.local.engines import EngineEnvironment, LmcacheOrder, LmcacheServer, Tiers, start_lmcache
 from warmstack.local.platform.orders import Report
@@ -19,11 +21,13 @@ class TierServers:
     Args:
         engine: The environment that has LMCache.
         folder: Where logs and disk tiers go.
+        on_loss: Is called with an instance whose server ended by itself.
     """
 
-    def __init__(self, engine: EngineEnvironment, folder: Path) -> None:
+    def __init__(self, engine: EngineEnvironment, folder: Path, on_loss: Callable[[str], Awaitable[None]]) -> None:
         self._engine = engine
         self._folder = folder
+        self._on_loss = on_loss
         self._servers: dict[str, LmcacheServer] = {}
         self._users: Counter[str] = Counter()
         self._locks: dict[str, asyncio.Lock] = {}
@@ -51,6 +55,7 @@ class TierServers:
                     ),
                     report=report,
                 )
+                self._spawn(self._watch(instance, self._servers[instance], report))
             self._users[instance] += 1
             return self._servers[instance]
 
@@ -66,13 +71,26 @@ class TierServers:
 
     def release_soon(self, instance: str) -> None:
         """Release without waiting for it."""
-        task = asyncio.get_running_loop().create_task(self.release(instance))
+        self._spawn(self.release(instance))
+
+    async def _watch(self, instance: str, server: LmcacheServer, report: Report) -> None:
+        """Wait for the end of a server; a copy that asks one that is gone waits for ever (LMCache 0.5.6, tried)."""
+        await server.wait()
+        if self._servers.get(instance) is server:
+            del self._servers[instance]
+            self._users.pop(instance, None)
+            report(f"{instance}/lmcache ended by itself; the copies beside it are started again")
+            await self._on_loss(instance)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
         self._endings.add(task)
         task.add_done_callback(self._endings.discard)
 
     async def close(self) -> None:
         """End every server."""
+        servers = list(self._servers.values())
+        self._servers.clear()
+        await asyncio.gather(*(server.stop() for server in servers), return_exceptions=True)
         if self._endings:
             await asyncio.wait(self._endings)
-        await asyncio.gather(*(server.stop() for server in self._servers.values()), return_exceptions=True)
-        self._servers.clear()
