@@ -7,7 +7,17 @@ import types
 
 import pytest
 
-PACKAGES = ("warmstack.adapters", "warmstack.catalog", "warmstack.plan", "warmstack.render", "warmstack.spec")
+PACKAGES = (
+    "warmstack.adapters",
+    "warmstack.assembly",
+    "warmstack.catalog",
+    "warmstack.local.engines",
+    "warmstack.local.simulated",
+    "warmstack.plan",
+    "warmstack.render",
+    "warmstack.routing",
+    "warmstack.spec",
+)
 
 
 @pytest.mark.parametrize("name", PACKAGES)

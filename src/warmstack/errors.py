@@ -9,6 +9,7 @@
     ├── RenderError    a file of an image that cannot be rendered or written
     ├── AdapterError   an adapter that cannot be read, packed or stored
     ├── AssemblyError  a template or cloud assembly that cannot be read, or that defines nothing to serve
+    ├── RoutingError   a routing choice that does not exist, or does not have that value
     ├── LocalError     a local endpoint that cannot start, or cannot do what it was asked
     ├── ContainerGoneError  a copy of the local endpoint that does not answer
     └── OutputError    a file or folder that could not be written
