@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from warmstack.local.container import Container, ContainerRequest, read_body
+from warmstack.local.container import Container, ContainerReply, ContainerRequest, read_body
 
 SESSION = "x-amzn-sagemaker-session-id"
 NEW = "x-amzn-sagemaker-new-session-id"
@@ -96,6 +96,13 @@ async def ask(
     sent = {key: value for key, value in named.items() if value}
     reply = await container.send(ContainerRequest(method=method, path=path, headers=sent, body=raw))
     return Answer(status=reply.status, headers=dict(reply.headers), body=await read_body(reply))
+
+
+async def open_stream(container: Container, body: Any, path: str = "/invocations") -> ContainerReply:
+    request = ContainerRequest(
+        method="POST", path=path, headers={"content-type": "application/json"}, body=json.dumps(body).encode()
+    )
+    return await container.send(request)
 
 
 async def run(row: Row, bench: Bench) -> None:
