@@ -104,7 +104,7 @@ class AsgiReply:
 
     async def _send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.status = message["status"]
+            self.status = int(message["status"])
             named = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in message["headers"]}
             self.headers = {key: value for key, value in named.items() if key not in _OF_THE_TRANSPORT}
             self._started.set()

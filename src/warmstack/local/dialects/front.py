@@ -11,6 +11,7 @@ from warmstack.local.container import Container
 from warmstack.local.dialects.defects import ALL_DEFECTS
 from warmstack.local.dialects.lmi import LmiDialect
 from warmstack.local.dialects.route import Routed, is_routed
+from warmstack.local.dialects.sglang import sglang_dialect
 from warmstack.local.dialects.vllm import VllmDialect
 from warmstack.local.dialects.vllm_formatters import with_formatters
 
@@ -39,5 +40,7 @@ def in_front(
     """
     if model.server == "lmi":
         return LmiDialect(model, engine, clock=clock, defects=defects, code=code)
+    if model.server == "sglang":
+        return sglang_dialect(model, engine, clock=clock)
     container = engine if real else with_formatters(model, VllmDialect(model, engine, clock=clock))
     return Routed(container) if is_routed(model) else container
