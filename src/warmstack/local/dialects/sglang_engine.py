@@ -31,6 +31,7 @@ class SglangEngine:
 
     def __init__(self, engine: Container) -> None:
         self._engine = engine
+        self._served: str | None = None
 
     async def send(self, request: ContainerRequest) -> ContainerReply:
         """Answer a request.
@@ -42,7 +43,7 @@ class SglangEngine:
         if request.method == "GET" and path in _HEALTH:
             return await self._engine.send(ContainerRequest(method="GET", path="/health"))
         if request.method == "POST" and path in _LORA:
-            return await self._change(path, json.loads(request.body))
+            return await self._change(path, request.body)
         if request.method == "POST" and path in _GENERATING:
             return await self._generate(request, _GENERATING[path])
         if request.method == "GET" and path in ("/v1/models", "/metrics"):
@@ -70,13 +71,26 @@ class SglangEngine:
             return raw, None
         if not isinstance(body, dict):
             return raw, None
-        adapter = _adapter(body)
+        adapter = _adapter(body, await self._base())
         adapted = {key: value for key, value in body.items() if key not in ("model", "lora_path")}
         if adapter is not None:
             adapted["model"] = adapter
         return json.dumps(adapted, ensure_ascii=False).encode("utf-8", "surrogatepass"), adapter
 
-    async def _change(self, path: str, body: Mapping[str, Any]) -> MemoryReply:
+    async def _base(self) -> str:
+        """Return the base model's name, which may have colons itself."""
+        if self._served is None:
+            reply = await self._engine.send(ContainerRequest(method="GET", path="/v1/models"))
+            self._served = str(json.loads(await read_body(reply))["data"][0]["id"])
+        return self._served
+
+    async def _change(self, path: str, raw: bytes) -> MemoryReply:
+        try:
+            body = json.loads(raw)
+        except ValueError:
+            body = None
+        if not isinstance(body, dict):
+            return _refusal(400, {"message": "the body must be a JSON object", "type": "BadRequest", "param": None})
         wanted = {"lora_name": body.get("lora_name"), "lora_path": body.get("lora_path"), "load_inplace": True}
         inner = ContainerRequest(method="POST", path=f"/v1{path}", headers=JSON, body=json.dumps(wanted).encode())
         reply = await self._engine.send(inner)
@@ -89,10 +103,13 @@ class SglangEngine:
         return MemoryReply(status=200 if done else 400, headers=JSON, source=json.dumps(document).encode())
 
 
-def _adapter(body: Mapping[str, Any]) -> str | None:
+def _adapter(body: Mapping[str, Any], base: str) -> str | None:
+    """Return the adapter that a body names, in SGLang's order: after a colon in ``model``, then ``lora_path``."""
     model, named = body.get("model"), body.get("lora_path")
-    if isinstance(model, str) and ":" in model and (after := model.rpartition(":")[2].strip()):
-        return after
+    if isinstance(model, str) and ":" in model and model != base:
+        after = model[len(base) + 1 :] if model.startswith(f"{base}:") else model.partition(":")[2]
+        if after.strip():
+            return after.strip()
     if isinstance(named, list):
         named = next((one for one in named if one), None)
     return named if isinstance(named, str) and named else None
