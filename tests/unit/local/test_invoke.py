@@ -87,7 +87,7 @@ def test_an_error_of_the_container_is_a_model_error_with_the_original(local: Loc
         client.invoke_endpoint(EndpointName="demo", ContentType="application/json", Body=chat(max_tokens=0))
     response = raised.value.response
     assert response["OriginalStatusCode"] == 400
-    assert json.loads(response["OriginalMessage"])["error"]["message"] == "max_tokens must be at least 1, got 0."
+    assert json.loads(response["OriginalMessage"])["error"]["param"] == "max_tokens"
     assert response["Error"]["Message"] == (
         f'Received client error (400) from primary with message "{response["OriginalMessage"]}". See '
         "https://us-west-2.console.aws.amazon.com/cloudwatch/home?region=us-west-2#logEventViewer:group=/aws/sagemaker/"

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from warmstack.local.simulated.requests import Generation
+from warmstack.local.simulated.text import token_id
+
+LOGPROB = -0.5
+"""Of every token: there is no model that could have another opinion."""
 DONE = b"data: [DONE]\n\n"
 
 
@@ -50,26 +56,30 @@ class Answer:
     created: int
     model: str
 
-    def whole(self, text: str, finish_reason: str, usage: Usage) -> bytes:
+    def whole(self, words: Sequence[str], usage: Usage, wanted: Generation) -> bytes:
         """Return the answer that is not streamed."""
+        text = "".join(words)
         if self.chat:
             message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None, "tool_calls": []}
-            choice: dict[str, Any] = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish_reason}
+            choice: dict[str, Any] = {"index": 0, "message": message, "logprobs": None}
         else:
-            choice = {"index": 0, "text": text, "logprobs": None, "finish_reason": finish_reason}
+            choice = {"index": 0, "text": wanted.prompt + text if wanted.echo else text}
+            choice["logprobs"] = _logprobs(words, wanted)
+            choice["prompt_logprobs"] = [None] if wanted.prompt_logprobs else None
+        choice |= {"finish_reason": "length", "stop_reason": None}
         kind = "chat.completion" if self.chat else "text_completion"
         document = self._head(kind) | {"choices": [choice], "usage": usage.document()}
-        return json.dumps(document, ensure_ascii=False).encode()
+        return json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
     def opening(self) -> bytes:
         """Return the first event of a chat's stream, which names the role; a completion has none."""
         return self._event([{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}])
 
-    def chunk(self, text: str, finish_reason: str | None) -> bytes:
-        """Return the event of one piece of text."""
-        if self.chat:
-            return self._event([{"index": 0, "delta": {"content": text}, "finish_reason": finish_reason}])
-        return self._event([{"index": 0, "text": text, "logprobs": None, "finish_reason": finish_reason}])
+    def chunk(self, word: str, finish_reason: str | None, wanted: Generation, usage: Usage | None) -> bytes:
+        """Return the event of one piece of text, with the usage until then if there is one."""
+        choice: dict[str, Any] = {"index": 0, "delta": {"content": word}} if self.chat else {"index": 0, "text": word}
+        choice |= {"logprobs": _logprobs([word], wanted), "finish_reason": finish_reason, "stop_reason": None}
+        return self._event([choice], **({} if usage is None else {"usage": usage.document()}))
 
     def usage_event(self, usage: Usage) -> bytes:
         """Return the event before the last, which has no choices."""
@@ -82,3 +92,10 @@ class Answer:
 
     def _head(self, kind: str) -> dict[str, Any]:
         return {"id": self.identifier, "object": kind, "created": self.created, "model": self.model}
+
+
+def _logprobs(words: Sequence[str], wanted: Generation) -> dict[str, Any] | None:
+    if not wanted.logprobs:
+        return None
+    names = [f"token_id:{token_id(word)}" if wanted.token_ids else word for word in words]
+    return {"token_logprobs": [LOGPROB] * len(words), "tokens": names, "top_logprobs": [], "text_offset": []}

@@ -17,9 +17,9 @@ from pathlib import Path
 from warmstack.local.container import ContainerGoneError, ContainerRequest, MemoryReply
 from warmstack.local.simulated.answers import DONE, Answer, Usage
 from warmstack.local.simulated.counters import Counters
-from warmstack.local.simulated.requests import EngineRefusal, Generation, read_generation, read_object
+from warmstack.local.simulated.requests import EngineRefusal, Generation, NoSuchPath, read_generation, read_object
 from warmstack.local.simulated.settings import SimulatedSettings
-from warmstack.local.simulated.text import BYTES_PER_TOKEN, answer_words, token_count
+from warmstack.local.simulated.text import BYTES_PER_TOKEN, answer_words, token_count, token_text
 from warmstack.routing import PrefixCache, chained_block_ids
 
 DEFAULT_ANSWER_TOKENS = 16
@@ -69,7 +69,7 @@ class SimulatedEngine:
         try:
             self._check_alive()
             return await self._answer(request)
-        except EngineRefusal as refusal:
+        except (EngineRefusal, NoSuchPath) as refusal:
             return MemoryReply(status=refusal.status, headers=JSON, source=refusal.body)
 
     async def _answer(self, request: ContainerRequest) -> MemoryReply:
@@ -83,6 +83,8 @@ class SimulatedEngine:
                 return self._load_adapter(request)
             case ("POST", "/v1/unload_lora_adapter"):
                 return self._unload_adapter(request)
+            case ("POST", "/detokenize"):
+                return MemoryReply(headers=JSON, source=_detokenized(request))
             case ("GET", "/v1/models"):
                 return MemoryReply(headers=JSON, source=self._models())
             case ("GET", "/metrics"):
@@ -91,21 +93,14 @@ class SimulatedEngine:
             case ("GET", "/health"):
                 return MemoryReply()
             case _:
-                raise EngineRefusal(404, f"{request.method} {path}: Not Found", "NotFoundError")
+                raise NoSuchPath
 
     async def _generate(self, wanted: Generation) -> MemoryReply:
         model, voice = self._voice(wanted.model)
         # Guard: JSON may hold half of a surrogate pair, which strict UTF-8 has no bytes for.
         prompt = wanted.prompt.encode("utf-8", "surrogatepass")
         tokens = token_count(prompt)
-        room = self.settings.max_model_len - tokens
-        if room < (wanted.max_tokens or 1):
-            asked = f"{tokens} tokens of prompt and {wanted.max_tokens or 1} of completion"
-            raise EngineRefusal(
-                400,
-                f"This model's maximum context length is {self.settings.max_model_len} tokens. However, you requested "
-                f"{asked}. Please reduce the length of the messages or completion.",
-            )
+        room = _room(self.settings.max_model_len, tokens, wanted.max_tokens)
         answer = Answer(
             chat=wanted.chat,
             identifier=f"{'chatcmpl' if wanted.chat else 'cmpl'}-{next(self._numbers):08d}",
@@ -123,8 +118,8 @@ class SimulatedEngine:
         if wanted.stream:
             headers = {"content-type": "text/event-stream; charset=utf-8"}
             return MemoryReply(headers=headers, source=self._stream(run))
-        text = "".join([word async for word in self._words(run)])
-        return MemoryReply(headers=JSON, source=answer.whole(text, "length", self._usage(run)))
+        words = [word async for word in self._words(run)]
+        return MemoryReply(headers=JSON, source=answer.whole(words, self._usage(run), wanted))
 
     async def _stream(self, run: _Run) -> AsyncIterator[bytes]:
         words = self._words(run)
@@ -134,7 +129,8 @@ class SimulatedEngine:
             at = 0
             async for word in words:
                 at += 1
-                yield run.answer.chunk(word, "length" if at == run.answer_tokens else None)
+                told = self._usage(run, at) if run.wanted.continuous_usage else None
+                yield run.answer.chunk(word, "length" if at == run.answer_tokens else None, run.wanted, told)
             if run.wanted.include_usage:
                 yield run.answer.usage_event(self._usage(run))
             yield DONE
@@ -197,35 +193,44 @@ class SimulatedEngine:
         if self._ended.is_set():
             raise ContainerGoneError("the simulated copy has ended")
 
-    def _usage(self, run: _Run) -> Usage:
+    def _usage(self, run: _Run, answered: int | None = None) -> Usage:
         cached = run.cached_tokens if self.settings.reports_cached_tokens else None
-        return Usage(prompt_tokens=run.prompt_tokens, completion_tokens=run.answer_tokens, cached_tokens=cached)
+        answered = run.answer_tokens if answered is None else answered
+        return Usage(prompt_tokens=run.prompt_tokens, completion_tokens=answered, cached_tokens=cached)
 
     def _voice(self, model: str | None) -> tuple[str, str]:
         """Return the name that the answer shows, and who answers."""
         if model is None or model in self.settings.model_names:
             return model or self.settings.model_names[0], ""
         if model not in self._adapters:
-            raise EngineRefusal(404, f"The model `{model}` does not exist.", "NotFoundError")
+            known = ", ".join(self.settings.model_names)
+            message = f"The model `{model}` does not exist. Valid aliases: {known}."
+            raise EngineRefusal(404, message, "NotFoundError", "model")
         return model, model
 
     def _load_adapter(self, request: ContainerRequest) -> MemoryReply:
-        body = read_object(request.body)
+        body = read_object(request)
         name, path = body.get("lora_name"), body.get("lora_path")
         if not self.settings.adapters:
             raise EngineRefusal(400, "LoRA is not enabled. Set enable_lora for this model.", "InvalidUserInput")
         if not isinstance(name, str) or not isinstance(path, str) or not name or not path:
             raise EngineRefusal(400, "Both 'lora_name' and 'lora_path' must be provided.", "InvalidUserInput")
-        if name in self._adapters:
-            message = f"The lora adapter '{name}' has already been loaded."
+        if name in self.settings.model_names:
+            message = f"The lora adapter '{name}' conflicts with a served base model."
+            raise EngineRefusal(400, message, "InvalidUserInput")
+        if name in self._adapters and body.get("load_inplace") is not True:
+            message = (
+                f"The lora adapter '{name}' has already been loaded. If you want to load the adapter in place, set "
+                "'load_inplace' to True."
+            )
             raise EngineRefusal(400, message, "InvalidUserInput")
         if not (Path(path) / "adapter_config.json").is_file():
-            raise EngineRefusal(404, f"No adapter found for {path}", "NotFoundError")
+            raise EngineRefusal(404, f"Loading lora {name} failed: No adapter found for {path}", "NotFoundError")
         self._adapters[name] = path
         return MemoryReply(source=f"Success: LoRA adapter '{name}' added successfully.".encode())
 
     def _unload_adapter(self, request: ContainerRequest) -> MemoryReply:
-        name = read_object(request.body).get("lora_name")
+        name = read_object(request).get("lora_name")
         if not isinstance(name, str) or self._adapters.pop(name, None) is None:
             raise EngineRefusal(404, f"The lora adapter '{name}' cannot be found.", "NotFoundError")
         return MemoryReply(source=f"Success: LoRA adapter '{name}' removed successfully.".encode())
@@ -249,3 +254,37 @@ class _Run:
     prompt_tokens: int
     answer_tokens: int
     cached_tokens: int = 0
+
+
+def _room(length: int, prompt_tokens: int, max_tokens: int | None) -> int:
+    """Return how many tokens an answer may have, as vLLM 0.32 decides it: what does not fit is cut, not refused.
+
+    Raises:
+        EngineRefusal: The prompt alone is too long, or the answer that is asked for would be without a prompt.
+    """
+    if prompt_tokens > length:
+        raise EngineRefusal(
+            400,
+            f"This model's maximum context length is {length} tokens. However, your prompt contains at least "
+            f"{length + 1} input tokens, which exceeds this limit even without any output tokens. Please reduce the "
+            f"length of the input prompt. (parameter=input_tokens, value={length + 1})",
+            param="input_tokens",
+        )
+    if max_tokens is not None and max_tokens > length:
+        raise EngineRefusal(
+            400,
+            f"max_tokens={max_tokens} cannot be greater than max_model_len={length}. Please request fewer output "
+            f"tokens. (parameter=max_tokens, value={max_tokens})",
+            param="max_tokens",
+        )
+    if prompt_tokens == length:
+        message = "max_tokens must be at least 1, got 0. (parameter=max_tokens, value=0)"
+        raise EngineRefusal(400, message, param="max_tokens")
+    return length - prompt_tokens
+
+
+def _detokenized(request: ContainerRequest) -> bytes:
+    tokens = read_object(request).get("tokens")
+    if not isinstance(tokens, list) or not all(isinstance(one, int) for one in tokens):
+        raise EngineRefusal(400, "tokens must be a list of token ids")
+    return json.dumps({"prompt": "".join(map(token_text, tokens))}).encode()

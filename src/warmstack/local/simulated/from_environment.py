@@ -53,8 +53,10 @@ def simulated_settings(model: ModelDefinition, latency: Latency, cache_blocks: i
         text = environment.get(names[key])
         return otherwise if text is None else text.lower() not in ("false", "0")
 
+    # LMI's handler calls the model so where nothing else is said (djl-serving d21927c4, vllm_async_service.py).
+    name = "lmi" if model.server == "lmi" else default.model_names[0]
     return SimulatedSettings(
-        model_names=(environment.get(names["name"]) or default.model_names[0],),
+        model_names=(environment.get(names["name"]) or name,),
         max_model_len=number("length", default.max_model_len),
         max_num_seqs=number("seqs", default.max_num_seqs),
         cache_blocks=cache_blocks or default.cache_blocks,

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from warmstack.local.container import ContainerRequest
+from warmstack.local.simulated.forms import (
+    NO_PROMPT,
+    Problem,
+    chat_problems,
+    completion_problems,
+    validation_message,
+)
+
+NOT_ALLOWED = "1 validation error:\n  Unsupported Media Type: Only 'application/json' is allowed"
+EMPTY_CHAT = "Cannot apply chat template to an empty conversation. Provide at least one message."
 
 
 class EngineRefusal(Exception):  # noqa: N818  (an answer, not a defect)
@@ -18,14 +27,23 @@ class EngineRefusal(Exception):  # noqa: N818  (an answer, not a defect)
         status: The HTTP status.
         message: What is wrong.
         kind: The type, as vLLM names it.
+        param: The member that is wrong.
     """
 
-    def __init__(self, status: int, message: str, kind: str = "BadRequestError") -> None:
+    def __init__(self, status: int, message: str, kind: str = "BadRequestError", param: str | None = None) -> None:
         super().__init__(message)
         self.status = status
+        # Guard: what a client sent may hold half of a surrogate pair, which strict UTF-8 has no bytes for.
         self.body = json.dumps(
-            {"error": {"message": message, "type": kind, "param": None, "code": status}}, ensure_ascii=False
-        ).encode()
+            {"error": {"message": message, "type": kind, "param": param, "code": status}}, ensure_ascii=False
+        ).encode("utf-8", "surrogatepass")
+
+
+class NoSuchPath(Exception):  # noqa: N818  (an answer, not a defect)
+    """A path that the engine does not have: its framework answers, in a form of its own."""
+
+    status = 404
+    body = b'{"detail":"Not Found"}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +57,11 @@ class Generation:
         max_tokens: How long the answer is; None for as long as the model does.
         stream: Whether it is streamed.
         include_usage: Whether the stream ends with the usage.
+        continuous_usage: Whether each event of the stream has it.
+        logprobs: Whether a completion tells its tokens.
+        token_ids: Whether it tells them by their ids.
+        prompt_logprobs: Whether a completion tells the prompt's tokens.
+        echo: Whether a completion repeats the prompt.
     """
 
     chat: bool
@@ -47,6 +70,11 @@ class Generation:
     max_tokens: int | None
     stream: bool
     include_usage: bool
+    continuous_usage: bool = False
+    logprobs: bool = False
+    token_ids: bool = False
+    prompt_logprobs: bool = False
+    echo: bool = False
 
 
 def read_generation(request: ContainerRequest, *, chat: bool) -> Generation:
@@ -59,82 +87,110 @@ def read_generation(request: ContainerRequest, *, chat: bool) -> Generation:
     Raises:
         EngineRefusal: It is no such request.
     """
-    body = read_object(request.body)
-    prompt = _chat_prompt(body.get("messages")) if chat else _completion_prompt(body.get("prompt"))
-    model = body.get("model")
-    if model is not None and not isinstance(model, str):
-        raise EngineRefusal(400, "model must be a string")
-    if body.get("n", 1) not in (1, None):
+    body = read_object(request)
+    if chat:
+        _require_none(chat_problems(body))
+        if not body["messages"]:
+            raise EngineRefusal(400, EMPTY_CHAT)
+        prompt = _chat_prompt(body["messages"])
+    else:
+        if body.get("prompt") in (None, "", []):
+            raise EngineRefusal(400, NO_PROMPT, param="prompt")
+        _require_none(completion_problems(body))
+        prompt = _completion_prompt(body["prompt"])
+    if int(body.get("n") or 1) != 1:
         raise EngineRefusal(400, "the simulated engine gives one choice; leave n out, or use a real engine")
-    stream = body.get("stream") or False
+    _check_temperature(body.get("temperature"))
     options = body.get("stream_options") or {}
-    if not isinstance(stream, bool) or not isinstance(options, Mapping):
-        raise EngineRefusal(400, "stream must be a boolean, and stream_options an object")
     return Generation(
         chat=chat,
-        model=model or None,
+        model=body.get("model") or None,
         prompt=prompt,
         max_tokens=_max_tokens(body),
-        stream=stream,
+        stream=_flag(body.get("stream")),
         include_usage=bool(options.get("include_usage")),
+        continuous_usage=bool(options.get("continuous_usage_stats")),
+        logprobs=not chat and body.get("logprobs") is not None,
+        token_ids=_flag(body.get("return_tokens_as_token_ids")),
+        prompt_logprobs=not chat and body.get("prompt_logprobs") is not None,
+        echo=not chat and _flag(body.get("echo")),
     )
 
 
-def read_object(raw: bytes) -> dict[str, Any]:
+def read_object(request: ContainerRequest) -> dict[str, Any]:
     """Return a body that is a JSON object.
 
     Args:
-        raw: The body.
+        request: The request.
 
     Raises:
         EngineRefusal: It is none.
     """
+    if request.headers.get("content-type", "").lower().split(";", 1)[0] != "application/json":
+        raise EngineRefusal(400, NOT_ALLOWED, "Bad Request")
     try:
-        value = json.loads(raw)
+        value = json.loads(request.body)
+    except json.JSONDecodeError as error:
+        told = {"type": "json_invalid", "loc": f"body.{error.pos}", "msg": "JSON decode error"}
+        more = {"input": "<dict of 0 items>", "ctx": {"error": error.msg}}
+        param = f"body.{error.pos}"
+        raise EngineRefusal(400, f"1 validation error:\n  {told | more}", "Bad Request", param) from error
     except (ValueError, RecursionError) as error:
-        raise EngineRefusal(400, f"the body is no JSON: {error}") from error
+        raise EngineRefusal(400, "There was an error parsing the body", "Bad Request") from error
     if not isinstance(value, dict):
-        raise EngineRefusal(400, "the body must be a JSON object")
+        problem = Problem(
+            kind="dict_type",
+            at="",
+            message="Input should be a valid dictionary or object to extract fields from",
+            value=value,
+        )
+        raise EngineRefusal(400, validation_message([problem]), "Bad Request", "body")
     return value
+
+
+def _require_none(problems: Sequence[Problem]) -> None:
+    if problems:
+        raise EngineRefusal(400, validation_message(problems), "Bad Request", f"body.{problems[0].at}")
+
+
+def _check_temperature(value: Any) -> None:
+    if value is not None and float(value) < 0:
+        shown = f"temperature must be non-negative, got {float(value)}. (parameter=temperature, value={float(value)})"
+        raise EngineRefusal(400, shown, param="temperature")
 
 
 def _max_tokens(body: Mapping[str, Any]) -> int | None:
     for key in ("max_completion_tokens", "max_tokens"):
-        value = body.get(key)
-        if value is None:
+        if body.get(key) is None:
             continue
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 1:
-            raise EngineRefusal(400, f"{key} must be at least 1, got {value!r}.")
-        return int(value)
+        value = int(body[key])
+        if value < 1:
+            shown = f"max_tokens must be at least 1, got {value}. (parameter=max_tokens, value={value})"
+            raise EngineRefusal(400, shown, param="max_tokens")
+        return value
     return None
 
 
-def _completion_prompt(value: object) -> str:
+def _flag(value: object) -> bool:
+    return str(value).lower() == "true" or value == 1
+
+
+def _completion_prompt(value: Any) -> str:
     if isinstance(value, str):
         return value
-    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+    if len(value) == 1 and isinstance(value[0], str):
         return str(value[0])
-    if isinstance(value, list) and value and all(isinstance(one, int) and not isinstance(one, bool) for one in value):
-        return " ".join(map(str, value))
-    raise EngineRefusal(400, "prompt must be a string, a list of one string or a list of token ids")
+    if isinstance(value[0], str):
+        raise EngineRefusal(400, "the simulated engine takes one prompt; send one, or use a real engine")
+    return " ".join(map(str, value))
 
 
-def _chat_prompt(messages: object) -> str:
-    if not isinstance(messages, list) or not messages:
-        raise EngineRefusal(400, "messages must be a list of at least one message")
-    parts = []
-    for at, message in enumerate(messages):
-        if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
-            raise EngineRefusal(400, f"messages[{at}] must be an object with a role")
-        parts.append(f"<|start|>{message['role']}\n{_text(message.get('content'), at)}<|end|>\n")
+def _chat_prompt(messages: Sequence[Mapping[str, Any]]) -> str:
+    parts = [f"<|start|>{message['role']}\n{_text(message.get('content'))}<|end|>\n" for message in messages]
     return "".join(parts) + "<|start|>assistant\n"
 
 
-def _text(content: object, at: int) -> str:
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list) and all(isinstance(part, Mapping) for part in content):
-        return "".join(str(part.get("text", "")) for part in content)
-    raise EngineRefusal(400, f"messages[{at}].content must be a string or a list of parts")
+def _text(content: Any) -> str:
+    if content is None or isinstance(content, str):
+        return content or ""
+    return "".join(str(part.get("text", "")) for part in content)

@@ -33,3 +33,17 @@ def answer_words(prompt: bytes, voice: str) -> Iterator[str]:
             yield word if first else f" {word}"
             first = False
         seed = hashlib.blake2b(seed, digest_size=32).digest()
+
+
+def token_id(word: str) -> int:
+    """Return the id of a word of an answer; the ones that follow another, with their space, have ids of their own."""
+    at = _WORDS.index(word.strip())
+    return at + len(_WORDS) if word.startswith(" ") else at
+
+
+def token_text(identifier: int) -> str:
+    """Return the word of an id; nothing for one that no word has."""
+    if not 0 <= identifier < 2 * len(_WORDS):
+        return ""
+    word = _WORDS[identifier % len(_WORDS)]
+    return f" {word}" if identifier >= len(_WORDS) else word
