@@ -52,6 +52,7 @@ def with_parameters(**parameters: Any) -> dict[str, Any]:
 
 CHATTED = {"object": "chat.completion", "model": "{model}", "choices": [{"finish_reason": "length"}]}
 COMPLETED = {"object": "text_completion", "choices": [{"text": str}]}
+SILENT = {"code": 424, "message": "Async Inference Failure service.invoke_handler_async() failure"}
 NO_SESSION = parsing("session not found: abc")
 
 ROWS: tuple[Row, ...] = (
@@ -254,8 +255,18 @@ ROWS: tuple[Row, ...] = (
         name="a prompt that is too long",
         source="DJL",
         body={"prompt": "hello " * 20000, "max_tokens": 1},
-        status=500,
-        expected=failed(re.compile("maximum context length is 8192 tokens"), 500),
+        status=424,
+        headers=JSON,
+        expected=SILENT,
+    ),
+    Row(name="a temperature below 0", source="DJL", body=CHAT | {"temperature": -1}, status=424, expected=SILENT),
+    Row(
+        name="no messages in a stream",
+        source="DJL",
+        body={"messages": [], "stream": True},
+        status=424,
+        headers=JSON,
+        expected=SILENT,
     ),
     Row(
         name="an error of a stream",
