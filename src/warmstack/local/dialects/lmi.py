@@ -50,7 +50,7 @@ from warmstack.local.dialects.lmi_sessions import LmiSessions, SessionReply
 from warmstack.local.wire.headers import ADAPTER_IDENTIFIER, CUSTOM_ATTRIBUTES, SESSION_ID
 
 _INVOKED = re.compile(r"/invocations|/v1/chat/completions|/predictions/[^/]+|/models/[^/]+/invoke")
-_PASSED = ("/metrics", "/health", "/v1/models")
+_METRICS = "/metrics"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ class LmiDialect:
                 health = await self._engine.send(ContainerRequest(method="GET", path="/health"))
                 await health.close()
                 return MemoryReply(status=200 if health.status == 200 else 500, headers=JSON, source=b"{}")
-            if path in _PASSED:
+            if path == _METRICS:
                 return await self._engine.send(request)
             if _INVOKED.fullmatch(path):
                 return await self._invoke(request)

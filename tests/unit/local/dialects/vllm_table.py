@@ -255,6 +255,103 @@ ROWS: tuple[Row, ...] = (
             400, re.compile("^1 validation error:\n  {'type': 'json_invalid', 'loc': 'body.1'"), param="body.1"
         ),
     ),
+    Row(
+        name="no object on the OpenAI path",
+        source="0.32",
+        path="/v1/completions",
+        body=[1],
+        status=400,
+        expected=error(
+            400,
+            re.compile(
+                "'loc': 'body', 'msg': 'Input should be a valid dictionary or object to extract "
+                "fields from', 'input': '<list of 1 items>'}$"
+            ),
+            param="body",
+        ),
+    ),
+    Row(
+        name="messages that are no list on the OpenAI path",
+        source="0.32",
+        path="/v1/chat/completions",
+        body={"messages": "oops"},
+        status=400,
+        expected=error(
+            400,
+            "1 validation error:\n  {'type': 'list_type', 'loc': 'body.messages', 'msg': 'Input should be a valid "
+            "list', 'input': 'oops'}",
+            param="body.messages",
+        ),
+    ),
+    Row(
+        name="max_tokens that are no number on the OpenAI path",
+        source="0.32",
+        path="/v1/chat/completions",
+        body=CHAT | {"max_tokens": "x"},
+        status=400,
+        expected=error(
+            400,
+            "1 validation error:\n  {'type': 'int_parsing', 'loc': 'body.max_tokens', 'msg': 'Input should be a "
+            "valid integer, unable to parse string as an integer', 'input': 'x'}",
+            param="body.max_tokens",
+        ),
+    ),
+    Row(
+        name="a stream that is no flag on the OpenAI path",
+        source="0.32",
+        path="/v1/completions",
+        body={"prompt": "x", "stream": "maybe"},
+        status=400,
+        expected=error(
+            400,
+            "1 validation error:\n  {'type': 'bool_parsing', 'loc': 'body.stream', 'msg': 'Input should be a valid "
+            "boolean, unable to interpret input', 'input': 'maybe'}",
+            param="body.stream",
+        ),
+    ),
+    Row(
+        name="another type on the OpenAI path",
+        source="0.32",
+        path="/v1/completions",
+        body=COMPLETION,
+        send={"content-type": "text/plain"},
+        status=400,
+        expected=NO_MEDIA,
+    ),
+    Row(
+        name="another method on the OpenAI path",
+        source="0.32",
+        method="GET",
+        path="/v1/completions",
+        status=405,
+        expected={"detail": "Method Not Allowed"},
+    ),
+    Row(
+        name="log probabilities by tokens' ids",
+        source="0.32",
+        path="/v1/completions",
+        body=COMPLETION | {"logprobs": 1, "return_tokens_as_token_ids": True},
+        status=200,
+        expected={"choices": [{"logprobs": {"tokens": [re.compile(r"^token_id:\d+$")] * 3}, "stop_reason": None}]},
+    ),
+    Row(
+        name="usage within a stream",
+        source="0.32",
+        path="/v1/completions",
+        body=COMPLETION | {"stream": True, "stream_options": {"include_usage": True, "continuous_usage_stats": True}},
+        status=200,
+        expected=re.compile(
+            r'(data: \{.*"completion_tokens": ?\d.*\}\n\n){3}data: \{.*"choices": ?\[\].*\}\n\ndata: \[DONE\]\n\n'
+        ),
+    ),
+    Row(
+        name="an echo",
+        source="0.32",
+        path="/v1/completions",
+        body=COMPLETION | {"echo": True},
+        status=200,
+        expected={"choices": [{"text": re.compile("^Copies live")}]},
+    ),
     # Sessions.
     Row(
         name="off: an id",
