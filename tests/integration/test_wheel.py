@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import socket
 import subprocess
 import sys
+import urllib.request
 import zipfile
 from pathlib import Path
 
@@ -83,3 +86,39 @@ def test_the_installed_wheel_plans_and_renders_shipped_specs(wheel: Path, root: 
     installed = run(UV, "pip", "list", "--python", python, cwd=tmp_path)
     assert "aws-cdk-lib" not in installed
     assert "boto3" not in installed
+
+
+def test_the_installed_wheel_serves_a_template(wheel: Path, root: Path, tmp_path: Path) -> None:
+    run(UV, "venv", "--python", sys.executable, tmp_path / "venv", cwd=tmp_path)
+    python, command = tmp_path / "venv" / "bin" / "python", tmp_path / "venv" / "bin" / "warmstack"
+    constraint = ("--constraint", root / "requirements" / "dev.txt")
+    run(UV, "pip", "install", "--python", python, *constraint, wheel, cwd=tmp_path)
+    template = root / "tests" / "golden" / "stacks" / "sglang-sessions" / "template.json"
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = str(probe.getsockname()[1])
+    arguments = ("local", "up", template, "--engine", "simulated", "--port", port, "--detach", "--json")
+    environment = os.environ | {"XDG_STATE_HOME": str(tmp_path / "state")}
+    bare = subprocess.run(
+        [command, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert bare.returncode == 1
+    assert "which is not installed: pip install 'warmstack[local]'" in bare.stderr
+    run(UV, "pip", "install", "--python", python, *constraint, f"{wheel}[local]", cwd=tmp_path)
+    started = subprocess.run(
+        [command, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert started.returncode == 0, started.stderr
+    url = json.loads(started.stdout)["url"]
+    try:
+        # The dialect of SGLang runs the session server that the package carries as data.
+        request = urllib.request.Request(
+            f"{url}/endpoints/sglang-sessions-prod/invocations",
+            b'{"messages": [{"role": "user", "content": "hello"}], "max_tokens": 3}',
+            {"Authorization": "AWS4-HMAC-SHA256 Credential=x", "Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            assert json.loads(answer.read())["usage"]["completion_tokens"] == 3
+        with urllib.request.urlopen(f"{url}/_warmstack/", timeout=30) as page:
+            assert b"<h1>Local endpoint</h1>" in page.read()
+    finally:
+        subprocess.run([command, "local", "down", "--port", port], env=environment, check=False, timeout=60)

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from warmstack.cli.console import console, print_json
+from warmstack.local.dialects.defects import describe_defects
 from warmstack.local.instances import running_on, state_folder
 from warmstack.local.platform.faults_catalog import FAULTS
 from warmstack.local.remote import ask, stop
@@ -69,14 +70,14 @@ def show_status(port: int, *, as_json: bool) -> int:
 
 
 def list_options(*, as_json: bool) -> int:
-    """List limits, choices and faults."""
+    """List limits, choices, defects and faults."""
     limits = [{"name": one.name, "default": one.default} for one in fields(Limits)]
     choices: list[dict[str, Any]] = [
         {"name": one.name, "values": list(one.values), "default": one.default, "meaning": one.meaning}
         for one in describe_choices()
     ]
     if as_json:
-        print_json({"limits": limits, "choices": choices, "faults": dict(FAULTS)})
+        print_json({"limits": limits, "choices": choices, "defects": describe_defects(), "faults": dict(FAULTS)})
         return 0
     print("limits (--limit NAME=VALUE):")
     for limit in limits:
@@ -85,6 +86,9 @@ def list_options(*, as_json: bool) -> int:
     for choice in choices:
         values = [choice["default"], *(value for value in choice["values"] if value != choice["default"])]
         print(f"  {choice['name']} = {' | '.join(values)}\n      {choice['meaning']}")
+    print("\ndefects of servers that are reproduced (--without-defect NAME leaves one out):")
+    for name, meaning in describe_defects().items():
+        print(f"  {name}: {meaning}")
     print("\nfaults (warmstack local fault NAME TARGET):")
     for name, meaning in FAULTS.items():
         print(f"  {name}: {meaning}")

@@ -70,6 +70,15 @@ def up(
             "--choice", metavar="NAME=VALUE", help="What SageMaker leaves undocumented: `local options` lists them."
         ),
     ] = _NONE,
+    model_code: Annotated[
+        Path, typer.Option("--model-code", metavar="DIR", help="LMI's model.py, which lies beside the weights on AWS.")
+    ] = _ABSENT,
+    without_defects: Annotated[
+        list[str],
+        typer.Option(
+            "--without-defect", metavar="NAME", help="A server's known defect to leave out: `local options` lists them."
+        ),
+    ] = _NONE,
     host: Annotated[
         str,
         typer.Option("--host", help="The address to listen on; others than the loopback are open to all."),
@@ -104,6 +113,8 @@ def up(
         cut=cut,
         limits=limits,
         choices=choices,
+        model_code=model_code,
+        defects=without_defects,
         host=host,
         port=port,
         seed=seed,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from warmstack.errors import WarmstackError
+from warmstack.local.dialects.defects import defects_without
 from warmstack.local.errors import LocalError
 from warmstack.local.order import EngineKind, UpOrder
 from warmstack.local.simulated import Latency
@@ -43,6 +44,8 @@ def read_order(**given: Any) -> UpOrder:
         "latency": read(_latency, "latency"),
         "kv_cache_bytes": read(_size, "kv_cache"),
         "model": read(_model_folder, "model"),
+        "model_code": read(_code_folder, "model_code"),
+        "defects": read(defects_without, "defects"),
     }
     if problems:
         raise LocalError("\n".join(problems))
@@ -97,6 +100,12 @@ def _size(text: str) -> int:
         return parse_size(text)
     except ValueError as error:
         raise LocalError(f"--kv-cache: {error}") from error
+
+
+def _code_folder(path: Path | None) -> Path | None:
+    if path is not None and not (path / "model.py").is_file():
+        raise LocalError(f"--model-code is {path}; it must be a folder with a model.py")
+    return path
 
 
 def _model_folder(path: Path | None) -> Path | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from warmstack.assembly import Assembly, EndpointDefinition, ModelDefinition, VariantDefinition
+from warmstack.local.dialects.notices import dialect_notices
 from warmstack.local.order import EngineKind, UpOrder
 from warmstack.local.platform.start_plan import StartPlan, base_components
 
@@ -36,13 +37,15 @@ def explained(order: UpOrder, assembly: Assembly, plan: StartPlan) -> dict[str, 
 
 
 def _replacements(order: UpOrder, assembly: Assembly) -> tuple[str, ...]:
-    if order.engine is EngineKind.SIMULATED:
-        return ()
+    real = order.engine is not EngineKind.SIMULATED
+    said = dialect_notices(assembly, real=real, defects=order.defects)
+    if not real:
+        return said
     from warmstack.local.engines import read_model
     from warmstack.local.real.replacements import STAND_IN, replacements
 
     model = read_model(order.model) if order.model else STAND_IN
-    return replacements(assembly, model, order.kv_cache_bytes)
+    return (*replacements(assembly, model, order.kv_cache_bytes), *said)
 
 
 def _lines(endpoint: EndpointDefinition, plan: StartPlan) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from warmstack.local.dialects.defects import ALL_DEFECTS
 from warmstack.local.platform.start_plan import Room
 from warmstack.local.simulated import Latency
 from warmstack.local.wire.limits import Limits
@@ -51,7 +52,8 @@ class UpOrder:
         limits: Sizes and times of the API.
         choices: What is not documented of routing.
         cut: How streamed answers are cut.
-        defects: Names of servers' known defects to reproduce.
+        defects: Names of servers' known defects that are reproduced.
+        model_code: The folder of LMI's model.py, where the weights are not here to bring it.
         seed: Of all random choices.
     """
 
@@ -73,7 +75,8 @@ class UpOrder:
     limits: Limits = field(default_factory=Limits)
     choices: RoutingChoices = field(default_factory=RoutingChoices)
     cut: Cut = Cut.AS_WRITTEN
-    defects: frozenset[str] = frozenset()
+    defects: frozenset[str] = ALL_DEFECTS
+    model_code: Path | None = None
     seed: int = 0
 
     @property

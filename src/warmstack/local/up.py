@@ -22,6 +22,7 @@ from warmstack.local.api.services import Services
 from warmstack.local.api.sight import Sight
 from warmstack.local.api.status import About
 from warmstack.local.dialects.front import in_front
+from warmstack.local.dialects.notices import dialect_notices
 from warmstack.local.errors import LocalError
 from warmstack.local.instances import make_run_folder, note
 from warmstack.local.order import LOOPBACK, EngineKind, UpOrder
@@ -155,14 +156,15 @@ def make_starter(order: UpOrder, assembly: Assembly, folder: Path, report: Repor
     Raises:
         LocalError: The engine is not installed.
     """
+    front = partial(in_front, defects=order.defects, code=order.model_code)
     if order.engine is EngineKind.SIMULATED:
         starter = SimulatedStarter(
-            dialect=in_front,
+            dialect=front,
             adapters=AdapterFiles(folder, order.adapters, write_stand_in),
             latency=order.latency,
             cache_blocks=order.cache_blocks,
         )
-        return Made(starter=starter)
+        return Made(starter=starter, differences=_said_at_start(order, assembly))
     from warmstack.local.engines import find_engine, make_adapter, read_model, tiny_model
     from warmstack.local.real.replacements import replacements
     from warmstack.local.real.starter import RealStarter
@@ -183,9 +185,14 @@ def make_starter(order: UpOrder, assembly: Assembly, folder: Path, report: Repor
         folder=folder,
         adapters=adapters,
         kv_cache_bytes=order.kv_cache_bytes,
-        dialect=partial(in_front, real=True),
+        dialect=partial(front, real=True),
     )
-    return Made(starter=real, differences=replacements(assembly, model, order.kv_cache_bytes))
+    differences = (*replacements(assembly, model, order.kv_cache_bytes), *_said_at_start(order, assembly))
+    return Made(starter=real, differences=differences)
+
+
+def _said_at_start(order: UpOrder, assembly: Assembly) -> tuple[str, ...]:
+    return dialect_notices(assembly, real=order.engine is EngineKind.VLLM, defects=order.defects)
 
 
 def _made(_folder: Path) -> None:

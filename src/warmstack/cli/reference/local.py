@@ -7,6 +7,7 @@ import re
 from dataclasses import fields
 
 from warmstack.cli.reference.markdown import code, page, table
+from warmstack.local.dialects.defects import describe_defects
 from warmstack.local.platform.faults_catalog import FAULTS
 from warmstack.local.wire.limits import Limits
 from warmstack.routing import describe_choices
@@ -21,6 +22,8 @@ _CHOICES = """\
 Where SageMaker's behaviour is not documented there is a choice with a name, set by `--choice NAME=VALUE`.
 Searched until 2026-11-30 in the service models of botocore 1.44.8, the developer guide, and AWS's samples and blogs. If
 your endpoint does otherwise, set the choice."""
+_DEFECTS = """\
+Known defects of the servers, which clients meet on AWS, and so here. `--without-defect NAME` leaves one out."""
 _FAULTS = """\
 `warmstack local fault NAME TARGET` while it runs. Clients see what SageMaker would send."""
 
@@ -32,6 +35,7 @@ def local_page() -> str:
         _INTRODUCTION,
         "\n\n".join(("## Limits", _LIMITS, _limits())),
         "\n\n".join(("## Choices", _CHOICES, _choices())),
+        "\n\n".join(("## Defects", _DEFECTS, _defects())),
         "\n\n".join(("## Faults", _FAULTS, _faults())),
     )
 
@@ -53,6 +57,10 @@ def _others(values: tuple[str, ...], default: str) -> str:
     if len(values) == 1:
         return values[0]
     return ", ".join(code(value) for value in values if value != default)
+
+
+def _defects() -> str:
+    return table(("defect", "what it does"), [(code(name), meaning) for name, meaning in describe_defects().items()])
 
 
 def _faults() -> str:
