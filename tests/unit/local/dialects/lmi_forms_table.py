@@ -1,7 +1,7 @@
 """What LMI answers: forms, streams and errors.
 
-Sources: A5, A7, B1, B3, C2 are sections of the facts on containers that were collected on 2026-11-30; DJL is djl-serving
-d21927c4, read on that day. No real LMI was asked: its image needs a GPU.
+Sources: A5, A7, B1, B3, C2 are sections of the facts on containers that were collected on 2026-11-30; DJL is
+djl-serving d21927c4, read on that day. No real LMI was asked: its image needs a GPU.
 """
 
 from __future__ import annotations
