@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote
 
-from warmstack.local.container import Container, ContainerRequest
+from warmstack.local.container import Container, ContainerGoneError, ContainerRequest
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -69,8 +69,8 @@ class AsgiReply:
         except BaseException:
             await self.close()
             raise
-        if self._error is not None and not self.status:
-            raise self._error
+        if not self.status:
+            raise self._error or ContainerGoneError("the server in this process ended a request without an answer")
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """Yield the body as it comes."""

@@ -16,15 +16,17 @@ EXPIRED_SERVED = "expired-session-served"
 LAZY_ADAPTER = "lazy-adapter-424"
 FORMATTER_DROPS_HEADER = "output-formatter-drops-session-header"
 FORMATTER_HIDES_ERRORS = "output-formatter-hides-engine-errors"
-ENGINE_ERRORS_500 = "engine-errors-become-500"
+UNKNOWN_MODEL_500 = "unknown-model-becomes-500"
+REASON_LOST = "engine-errors-lose-their-reason"
 CODE_RUNS_FOUR_TIMES = "model-py-runs-four-times"
 _DEFECTS: Mapping[str, str] = {
     SESSIONS_FALSE: "lmi: with OPTION_ENABLE_STATEFUL_SESSIONS other than exactly true, each request is a 424",
     EXPIRED_SERVED: "lmi: a session that has expired is served until the next one is opened, which drops it",
     LAZY_ADAPTER: "lmi: an adapter that was registered with preload=false is a 424 for whoever names it",
     FORMATTER_DROPS_HEADER: "lmi: with an output formatter, replies that open or close a session lack their header",
-    FORMATTER_HIDES_ERRORS: "lmi: with an output formatter, an error of the engine's is formatted, and a 200",
-    ENGINE_ERRORS_500: "lmi: an error of the engine's is a 500 with vLLM's object as its text, whatever its status was",
+    FORMATTER_HIDES_ERRORS: "lmi: with an output formatter, vLLM's error for an unknown model is formatted, and a 200",
+    UNKNOWN_MODEL_500: "lmi: a model that vLLM does not know is a 500, with vLLM's object as its text",
+    REASON_LOST: "lmi: what else vLLM refuses, such as a prompt that is too long, is a 424 that does not say why",
     CODE_RUNS_FOUR_TIMES: "lmi: model.py is executed four times, so that its formatters share no variables",
 }
 ALL_DEFECTS: frozenset[str] = frozenset(_DEFECTS)

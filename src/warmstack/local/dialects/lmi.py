@@ -26,10 +26,11 @@ from warmstack.local.container import (
 from warmstack.local.dialects.defects import (
     ALL_DEFECTS,
     CODE_RUNS_FOUR_TIMES,
-    ENGINE_ERRORS_500,
     FORMATTER_DROPS_HEADER,
     FORMATTER_HIDES_ERRORS,
     LAZY_ADAPTER,
+    REASON_LOST,
+    UNKNOWN_MODEL_500,
 )
 from warmstack.local.dialects.lmi_adapters import LmiAdapters
 from warmstack.local.dialects.lmi_code import ModelCode, Response
@@ -49,7 +50,7 @@ from warmstack.local.dialects.lmi_sessions import LmiSessions, SessionReply
 from warmstack.local.wire.headers import ADAPTER_IDENTIFIER, CUSTOM_ATTRIBUTES, SESSION_ID
 
 _INVOKED = re.compile(r"/invocations|/v1/chat/completions|/predictions/[^/]+|/models/[^/]+/invoke")
-_PASSED = ("/metrics", "/health", "/v1/models")
+_METRICS = "/metrics"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +109,7 @@ class LmiDialect:
                 health = await self._engine.send(ContainerRequest(method="GET", path="/health"))
                 await health.close()
                 return MemoryReply(status=200 if health.status == 200 else 500, headers=JSON, source=b"{}")
-            if path in _PASSED:
+            if path == _METRICS:
                 return await self._engine.send(request)
             if _INVOKED.fullmatch(path):
                 return await self._invoke(request)
@@ -188,17 +189,21 @@ class LmiDialect:
         return MemoryReply(headers={**JSON, **kept}, source=line(text))
 
     def _refused(self, answer: bytes, call: _Call) -> MemoryReply:
-        document = json.loads(answer)
+        document = _object(answer)
         error = document.get("error")
         if not isinstance(error, dict):
-            raise HandlerFailure(answer.decode("utf-8", "replace"), 500)
-        if error["type"] == "Bad Request" or error.get("param") == "prompt":
+            raise UncaughtFailure
+        kind, param = error.get("type"), error.get("param")
+        if kind == "Bad Request" or param == "prompt":
             # vLLM's own check of the form, which the handler makes while it reads the request.
-            raise HandlerFailure(f"Input parsing failed: {error['message']}")
+            raise HandlerFailure(f"Input parsing failed: {error.get('message')}")
+        if kind != "NotFoundError":
+            # vLLM raises these, and returns only the one for an unknown model. (vLLM since 0.17 or so.)
+            raise UncaughtFailure if REASON_LOST in self._defects else _told(error)
         if call.output is not None and FORMATTER_HIDES_ERRORS in self._defects:
             return MemoryReply(headers=JSON, source=line(formatted_text(call.output, Response(document))))
-        if ENGINE_ERRORS_500 not in self._defects:
-            raise HandlerFailure(str(error["message"]), int(error["code"]))
+        if UNKNOWN_MODEL_500 not in self._defects:
+            raise _told(error)
         members = ", ".join(f"{name}={error.get(name)!r}" for name in ("message", "type", "param", "code"))
         raise HandlerFailure(f"error=ErrorInfo({members})", 500)
 
@@ -220,6 +225,18 @@ class LmiDialect:
 
 class _InputFormatterError(Exception):
     """An input formatter failed; LMI does not tell why."""
+
+
+def _object(answer: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(answer)
+    except ValueError:
+        document = None
+    return document if isinstance(document, dict) else {}
+
+
+def _told(error: Mapping[str, Any]) -> HandlerFailure:
+    return HandlerFailure(str(error.get("message")), int(error.get("code") or 500))
 
 
 def _decoded(raw: bytes, media: str) -> Any:

@@ -24,6 +24,18 @@ from warmstack.routing import PrefixCache, chained_block_ids
 
 DEFAULT_ANSWER_TOKENS = 16
 JSON = {"content-type": "application/json"}
+_PATHS = frozenset(
+    {
+        "/detokenize",
+        "/health",
+        "/metrics",
+        "/v1/chat/completions",
+        "/v1/completions",
+        "/v1/load_lora_adapter",
+        "/v1/models",
+        "/v1/unload_lora_adapter",
+    }
+)
 
 
 class SimulatedEngine:
@@ -93,7 +105,7 @@ class SimulatedEngine:
             case ("GET", "/health"):
                 return MemoryReply()
             case _:
-                raise NoSuchPath
+                raise NoSuchPath(405 if path in _PATHS else 404)
 
     async def _generate(self, wanted: Generation) -> MemoryReply:
         model, voice = self._voice(wanted.model)

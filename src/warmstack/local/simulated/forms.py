@@ -30,7 +30,9 @@ class Problem:
     value: object
 
     def __str__(self) -> str:
-        return str({"type": self.kind, "loc": f"body.{self.at}", "msg": self.message, "input": _shown(self.value)})
+        return str(
+            {"type": self.kind, "loc": f"body.{self.at}".rstrip("."), "msg": self.message, "input": _shown(self.value)}
+        )
 
 
 def chat_problems(body: Mapping[str, Any]) -> list[Problem]:
@@ -134,7 +136,7 @@ _MEMBERS: tuple[tuple[tuple[str, ...], _Fits, str, str], ...] = (
 )
 
 
-def _shown(value: object) -> object:
+def _shown(value: object) -> str:
     if isinstance(value, Mapping | list):
         return f"<{'dict' if isinstance(value, Mapping) else 'list'} of {len(value)} items>"
-    return value
+    return str(value)

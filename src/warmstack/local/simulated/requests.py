@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 from warmstack.local.container import ContainerRequest
@@ -40,10 +41,16 @@ class EngineRefusal(Exception):  # noqa: N818  (an answer, not a defect)
 
 
 class NoSuchPath(Exception):  # noqa: N818  (an answer, not a defect)
-    """A path that the engine does not have: its framework answers, in a form of its own."""
+    """A path or a method that the engine does not have: its framework answers, in a form of its own.
 
-    status = 404
-    body = b'{"detail":"Not Found"}'
+    Args:
+        status: 404 for a path, 405 for a method.
+    """
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+        self.body = json.dumps({"detail": HTTPStatus(status).phrase}).encode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +146,7 @@ def read_object(request: ContainerRequest) -> dict[str, Any]:
         raise EngineRefusal(400, "There was an error parsing the body", "Bad Request") from error
     if not isinstance(value, dict):
         problem = Problem(
-            kind="dict_type",
+            kind="model_attributes_type",
             at="",
             message="Input should be a valid dictionary or object to extract fields from",
             value=value,

@@ -1,7 +1,8 @@
 """What the session server of our SGLang image answers.
 
-The sources are its own modules (container/session_server) and docs/guides/sglang-session-server.md. D: containers.md.
-SGL: sglang 0.5.23, by the stand-in that the session server's own tests have.
+The sources are its own modules (container/session_server) and docs/guides/sglang-session-server.md. D is a section
+of the facts on containers that were collected on 2026-11-30. SGL: sglang 0.5.23, by the stand-in that the session
+server's own tests have.
 """
 
 from __future__ import annotations

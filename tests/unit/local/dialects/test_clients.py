@@ -41,7 +41,9 @@ def serving(definition: ModelDefinition, folder: Path) -> Any:
 
 
 def invoke(local: Local, body: bytes, **more: str) -> Any:
-    return runtime(local.url).invoke_endpoint(EndpointName="demo", ContentType="application/json", Body=body, **more)
+    answer = runtime(local.url).invoke_endpoint(EndpointName="demo", ContentType="application/json", Body=body, **more)
+    # Read at once: a body that is not read keeps its connection open.
+    return answer | {"Body": answer["Body"].read()}
 
 
 def refused(local: Local, body: bytes, **more: str) -> dict[str, Any]:
@@ -56,7 +58,7 @@ def test_a_session_from_its_start_to_its_end(served: Local) -> None:
     opened = invoke(served, OPEN, SessionId="NEW_SESSION")
     session = opened["NewSessionId"].partition(";")[0]
     for _ in range(3):
-        assert json.loads(invoke(served, chat(), SessionId=session)["Body"].read())["choices"]
+        assert json.loads(invoke(served, chat(), SessionId=session)["Body"])["choices"]
     assert invoke(served, CLOSE, SessionId=session)["ClosedSessionId"] == session
     lost = refused(served, chat(), SessionId=session)
     assert f"session not found: {session}" in lost["OriginalMessage"]
@@ -68,7 +70,7 @@ def test_an_adapter_component_answers_through_its_adapter(served: Local, tmp_pat
     components = (component("chat", model=definition), component("legal", base="chat", model=definition))
     with running(endpoint(components=components), folder=tmp_path / "components") as local:
         first, second = (
-            json.loads(invoke(local, chat(), InferenceComponentName=name)["Body"].read()) for name in ("chat", "legal")
+            json.loads(invoke(local, chat(), InferenceComponentName=name)["Body"]) for name in ("chat", "legal")
         )
     assert second["model"] == "legal"
     assert first["choices"] != second["choices"]
@@ -78,13 +80,15 @@ def test_lmi_takes_inputs_and_answers_in_lines(tmp_path: Path) -> None:
     with serving(LMI, tmp_path) as local:
         answer = invoke(local, INPUTS)
         assert answer["ContentType"] == "application/json"
-        assert list(json.loads(answer["Body"].read())) == ["generated_text"]
+        assert list(json.loads(answer["Body"])) == ["generated_text"]
         body = json.dumps(json.loads(INPUTS) | {"stream": True}).encode()
         streamed = runtime(local.url).invoke_endpoint_with_response_stream(
             EndpointName="demo", ContentType="application/json", Body=body
         )
         assert streamed["ContentType"] == "application/jsonlines"
-        lines = [json.loads(one) for one in b"".join(parts(streamed)).split(b"\n") if one]
+        text = b"".join(parts(streamed))
+        streamed["Body"].close()
+        lines = [json.loads(one) for one in text.split(b"\n") if one]
     assert [line["token"]["text"] for line in lines] == lines[-1]["generated_text"].replace(" ", "\n ").split("\n")
 
 
@@ -103,11 +107,11 @@ def test_lmis_errors_are_424s_with_their_text(tmp_path: Path) -> None:
 def test_sglang_opens_a_session_with_the_first_request(tmp_path: Path) -> None:
     with serving(SGLANG, tmp_path) as local:
         answer = invoke(local, chat(), SessionId="NEW_SESSION")
-        assert json.loads(answer["Body"].read())["choices"]
+        assert json.loads(answer["Body"])["choices"]
         session = answer["NewSessionId"].partition(";")[0]
-        assert json.loads(invoke(local, INPUTS, SessionId=session)["Body"].read())["generated_text"]
+        assert json.loads(invoke(local, INPUTS, SessionId=session)["Body"])["generated_text"]
 
 
 def test_vllms_session_replies_are_plain_text(tmp_path: Path) -> None:
     with serving(VLLM, tmp_path) as local:
-        assert invoke(local, OPEN, SessionId="NEW_SESSION")["Body"].read().startswith(b"Session ")
+        assert invoke(local, OPEN, SessionId="NEW_SESSION")["Body"].startswith(b"Session ")

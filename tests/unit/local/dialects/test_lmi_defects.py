@@ -136,14 +136,23 @@ def test_formatters_and_session_headers(mended: bool, tmp_path: Path) -> None:
     [
         ((), 200, '{"seen": []}\n'),
         (("output-formatter-hides-engine-errors",), 500, "error=ErrorInfo(message='The model `absent`"),
-        (("output-formatter-hides-engine-errors", "engine-errors-become-500"), 404, "The model `absent` does not"),
+        (("output-formatter-hides-engine-errors", "unknown-model-becomes-500"), 404, "The model `absent` does not"),
     ],
 )
-def test_errors_of_the_engine(without: tuple[str, ...], status: int, text: str, tmp_path: Path) -> None:
+def test_a_model_that_the_engine_does_not_know(
+    without: tuple[str, ...], status: int, text: str, tmp_path: Path
+) -> None:
     (tmp_path / "model.py").write_text(CODE, encoding="utf-8")
     [answer] = answers(lmi({}, *without, code=tmp_path), CHAT | {"model": "absent"})
     assert answer.status == status
     assert text in answer.text
+
+
+def test_reasons_of_the_engine() -> None:
+    [silent] = answers(lmi({}), CHAT | {"temperature": -1})
+    assert (silent.status, "temperature" in silent.text) == (424, False)
+    [told] = answers(lmi({}, "engine-errors-lose-their-reason"), CHAT | {"temperature": -1})
+    assert (told.status, told.value["error"].startswith("temperature must be")) == (400, True)
 
 
 @pytest.mark.parametrize("mended", [False, True])
@@ -154,8 +163,14 @@ def test_formatters_share_no_variables(mended: bool, tmp_path: Path) -> None:
     assert answer.value == {"seen": ["ann"] if mended else []}
 
 
-def test_defects_are_described_and_their_names_are_checked() -> None:
+def test_defects_are_described_and_their_names_are_checked(root: Path) -> None:
     assert set(describe_defects()) == ALL_DEFECTS
+    page = (root / "docs" / "guides" / "local-dialects.md").read_text(encoding="utf-8")
+    for name, what in describe_defects().items():
+        # The table of the guide says the same.
+        assert f"| `{name}` | LMI: {what.removeprefix('lmi: ')} |" in page.replace("`true`", "true").replace(
+            "`OPTION_ENABLE_STATEFUL_SESSIONS`", "OPTION_ENABLE_STATEFUL_SESSIONS"
+        ).replace("`preload=false`", "preload=false").replace("`model.py`", "model.py")
     assert defects_without([]) == ALL_DEFECTS
     with pytest.raises(LocalError) as raised:
         defects_without(["lazy-adapter", "x"])

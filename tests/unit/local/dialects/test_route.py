@@ -10,6 +10,7 @@ import pytest
 from tests.unit.local.definitions import model
 from tests.unit.local.dialects.benches import simulated
 from tests.unit.local.dialects.golden import ATTRIBUTES, CHAT, NEW_SESSION, SESSION, Answer, ask
+from warmstack.local.dialects.front import in_front
 from warmstack.local.dialects.route import is_routed
 
 AMAZON_LINUX = {"image": "123456789012.dkr.ecr.us-west-2.example/vllm:server-sagemaker-cuda-v2.5"}
@@ -46,3 +47,11 @@ def test_an_image_that_is_built_from_one_has_it(tmp_path: Path) -> None:
     assert not is_routed(model(image="${Image}", staged=tmp_path))
     (tmp_path / "Dockerfile").write_text("ARG BASE=public.example/vllm:server-sagemaker-cuda-v2.5\nFROM ${BASE}\n")
     assert is_routed(model(image="${Image}", staged=tmp_path))
+
+
+def test_it_stands_before_a_real_vllm_which_needs_nothing_else() -> None:
+    _, engine = simulated({})
+    assert in_front(model(), engine, real=True) is engine
+    routed = in_front(model(**AMAZON_LINUX), engine, real=True)
+    answer = asyncio.run(ask(routed, "/invocations", CHAT, headers={ATTRIBUTES: "route=/v1/chat/completions"}))
+    assert answer.value["object"] == "chat.completion"
