@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -85,7 +87,8 @@ def test_blocks_say_what_happens_to_them(page: Path) -> None:
 
 
 @each_page([page for page in WRITTEN if any(block.info[:2] == ("sh", "run") for block in blocks(page))])
-def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    request.addfinalizer(lambda: end_what_runs(tmp_path / "state" / "warmstack"))
     copy_examples(tmp_path / "specs")
     shutil.copytree(ROOT / "schemas", tmp_path / "schemas")
     found = blocks(page)
@@ -119,6 +122,12 @@ def run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
+
+
+def end_what_runs(state: Path) -> None:
+    """End the local endpoints that a page has started and, because it failed, not stopped."""
+    for note in state.glob("local-*.json"):
+        os.kill(int(json.loads(note.read_text(encoding="utf-8"))["pid"]), signal.SIGTERM)
 
 
 def matches(shown: str, printed: str) -> bool:
