@@ -13,6 +13,7 @@ from warmstack.local.dialects.vllm_formatters import FORMATTERS, MIDDLEWARE, bas
 
 _PREFIXES = {"lmi": "OPTION_", "vllm": "SM_VLLM_", "sglang": "SM_SGLANG_"}
 _PARSERS = ("TOOL_CALL_PARSER", "REASONING_PARSER")
+_STATIC_ADAPTERS = ("LORA_MODULES", "LORA_PATHS")
 _MEDIA = ("LIMIT_MM_PER_PROMPT", "ENABLE_MULTIMODAL")
 _POOLING = {
     "TASK": ("text-embedding", "feature-extraction", "embed", "embedding", "classify", "score", "reward"),
@@ -60,11 +61,16 @@ def _everywhere(model: ModelDefinition, real: bool, strategy: str | None) -> Ite
     if model.server is None:
         yield "nothing in the template says which server its image is; it answers as the vLLM image does"
     settings = _settings(model)
+    prefix = _PREFIXES[model.server or "vllm"]
     parsers = [name for name in _PARSERS if settings(name)]
     if parsers:
-        prefix = _PREFIXES[model.server or "vllm"]
         does = "a small model writes no calls or thoughts" if real else "simulated answers are text alone"
         yield f"{' and '.join(prefix + name for name in parsers)} cannot be tried: {does}"
+    yield from (
+        f"{prefix}{name} names adapters that simulated copies do not have"
+        for name in _STATIC_ADAPTERS
+        if settings(name) and not real
+    )
     if any(settings(name) for name in _MEDIA):
         yield "images and sounds in messages are not looked at"
     if any((settings(name) or "").lower() in values for name, values in _POOLING.items()):
@@ -97,8 +103,11 @@ def _lmi(model: ModelDefinition, defects: frozenset[str]) -> Iterator[str]:
     if environment.get("SAGEMAKER_SECURE_MODE", "").lower() == "true":
         yield "SAGEMAKER_SECURE_MODE is set, whose checks of files and settings are not made"
     carried = carried_file(model, IN_IMAGE)
-    if model.model_data is not None and carried is None and not environment.get(FORMATTERS):
-        yield "a model.py beside the weights in S3 would not be run: they are not fetched"
+    if model.model_data is not None:
+        beside = ["model.py"] if carried is None and not environment.get(FORMATTERS) else []
+        beside += ["adapters/"] if (settings("ENABLE_LORA") or "").lower() == "true" else []
+        if beside:
+            yield f"{' and '.join(beside)} beside the weights in S3 would not be used: they are not fetched"
     if carried is not None or base_formatters(model) is not None:
         yield "formatters get tokenizer=None"
     yield from _missing_formatters(model, True)

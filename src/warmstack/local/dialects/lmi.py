@@ -36,10 +36,9 @@ from warmstack.local.dialects.lmi_adapters import LmiAdapters
 from warmstack.local.dialects.lmi_code import ModelCode, Response
 from warmstack.local.dialects.lmi_inputs import InputsRequest, to_completion, whole_answer
 from warmstack.local.dialects.lmi_model import model_code
-from warmstack.local.dialects.lmi_output import formatted_text, stream_lines
+from warmstack.local.dialects.lmi_output import StreamedLines, formatted_line
 from warmstack.local.dialects.lmi_replies import (
     JSON,
-    LINES,
     HandlerFailure,
     ServerFailure,
     UncaughtFailure,
@@ -140,7 +139,7 @@ class LmiDialect:
         if reply.status != 200:
             return self._refused(await read_body(reply), call)
         if reply.headers.get("content-type", "").startswith("text/event-stream"):
-            return MemoryReply(headers=LINES, source=stream_lines(reply, call.output, call.inputs))
+            return StreamedLines(reply, call.output, call.inputs)
         return await self._whole(json.loads(await read_body(reply)), call)
 
     def _properties(self, request: ContainerRequest) -> dict[str, str]:
@@ -184,9 +183,9 @@ class LmiDialect:
         if output is None:
             return MemoryReply(headers={**JSON, **reply.properties}, source=line(json.dumps(reply.data)))
         # A formatter gets session replies, too, in this form.
-        text = formatted_text(output, {"data": reply.data, "properties": dict(reply.properties)})
+        source = formatted_line(output, {"data": reply.data, "properties": dict(reply.properties)})
         kept = {} if FORMATTER_DROPS_HEADER in self._defects else reply.properties
-        return MemoryReply(headers={**JSON, **kept}, source=line(text))
+        return MemoryReply(headers={**JSON, **kept}, source=source)
 
     def _refused(self, answer: bytes, call: _Call) -> MemoryReply:
         document = _object(answer)
@@ -201,7 +200,7 @@ class LmiDialect:
             # vLLM raises these, and returns only the one for an unknown model. (vLLM since 0.17 or so.)
             raise UncaughtFailure if REASON_LOST in self._defects else _told(error)
         if call.output is not None and FORMATTER_HIDES_ERRORS in self._defects:
-            return MemoryReply(headers=JSON, source=line(formatted_text(call.output, Response(document))))
+            return MemoryReply(headers=JSON, source=formatted_line(call.output, Response(document)))
         if UNKNOWN_MODEL_500 not in self._defects:
             raise _told(error)
         members = ", ".join(f"{name}={error.get(name)!r}" for name in ("message", "type", "param", "code"))
@@ -209,7 +208,7 @@ class LmiDialect:
 
     async def _whole(self, document: dict[str, Any], call: _Call) -> MemoryReply:
         if call.output is not None:
-            return MemoryReply(headers=JSON, source=line(formatted_text(call.output, Response(document))))
+            return MemoryReply(headers=JSON, source=formatted_line(call.output, Response(document)))
         if call.inputs is not None:
             return MemoryReply(headers=JSON, source=await whole_answer(document, call.inputs, self._text_of) + b"\n")
         return MemoryReply(headers=JSON, source=encoded(document) + b"\n")

@@ -25,6 +25,8 @@ FORMATTERS = "/opt/warmstack/models/chat/formatters.py"
         ("vllm", {"SM_VLLM_TOOL_CALL_PARSER": "hermes"}, {}, "SM_VLLM_TOOL_CALL_PARSER cannot be tried: simulated"),
         ("lmi", {"OPTION_REASONING_PARSER": "x"}, {"real": True}, "OPTION_REASONING_PARSER cannot be tried: a small"),
         ("vllm", {"SM_VLLM_LIMIT_MM_PER_PROMPT": '{"image": 2}'}, {}, "images and sounds in messages"),
+        ("vllm", {"SM_VLLM_LORA_MODULES": "a=/b"}, {}, "SM_VLLM_LORA_MODULES names adapters that simulated"),
+        ("vllm", {"SM_VLLM_LORA_MODULES": "a=/b"}, {"real": True}, None),
         ("lmi", {"OPTION_TASK": "text-embedding"}, {}, "it embeds, scores or classifies"),
         ("lmi", {}, {"strategy": "KV_AWARE"}, "KV_AWARE is documented for the vLLM image"),
         ("vllm", {}, {"strategy": "KV_AWARE"}, None),
@@ -55,7 +57,9 @@ def test_sentences(
 
 def test_what_lies_in_s3_is_not_run(tmp_path: Path) -> None:
     weights = {"server": "lmi", "model_data": "s3://acme/model/"}
-    assert "a model.py beside the weights in S3" in said_at_start(model(**weights))[0]
+    assert "model.py beside the weights in S3" in said_at_start(model(**weights))[0]
+    lora = {"OPTION_ENABLE_LORA": "true"}
+    assert "model.py and adapters/ beside the weights" in said_at_start(model(**weights, environment=lora))[0]
     (tmp_path / "Dockerfile").write_text("FROM base\nCOPY model.py /opt/ml/model/model.py\n")
     (tmp_path / "model.py").touch()
     assert said_at_start(model(**weights, staged=tmp_path)) == ("model: formatters get tokenizer=None",)
