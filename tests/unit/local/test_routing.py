@@ -71,7 +71,7 @@ def busy(local: Local, count: int, **arguments: str) -> list[tuple[str | None, s
 
 
 def test_at_the_threshold_an_instance_is_passed_over(tmp_path: Path) -> None:
-    latency = Latency(decode_seconds_per_token=0.2)
+    latency = Latency(decode_seconds_per_token=0.5)
     hosts = endpoint(variants=(variant(routing=PREFIX_AWARE, instances=2),))
     with running(hosts, folder=tmp_path, latency=latency) as local:
         places = busy(local, 10)
@@ -83,7 +83,7 @@ def test_at_the_threshold_an_instance_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_with_components_another_copy_on_the_instance_comes_first(tmp_path: Path) -> None:
-    latency = Latency(decode_seconds_per_token=0.2)
+    latency = Latency(decode_seconds_per_token=0.5)
     hosts = endpoint(
         variants=(variant(routing=PREFIX_AWARE, instances=2, model=None),), components=(component(copies=4),)
     )
