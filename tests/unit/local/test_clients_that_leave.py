@@ -87,3 +87,29 @@ def test_a_client_that_leaves_before_a_streams_head_frees_its_copy(
     local.until(lambda: next(local.services.journal.newest_first()).status is not None)
     local.until(lambda: settled(local))
     assert caplog.records == []
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+@pytest.mark.parametrize(("path", "told"), [(INVOKE, b"ModelError"), (STREAM, b"the model process exited")])
+def test_requests_that_outlast_the_grace_are_told_that_their_copy_ended(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    *,
+    told: bytes,
+    hangs: bool,
+) -> None:
+    monkeypatch.setattr("warmstack.local.serving.GRACE_SECONDS", 0.2)
+    latency = Latency(decode_seconds_per_token=0.05)
+    client = socket.socket()
+    with caplog.at_level(logging.WARNING), client:
+        with running(endpoint(variants=(variant(instances=1),)), folder=tmp_path, latency=latency) as local:
+            (copy,) = local.platform.endpoints["demo"].copies.values()
+            copy.faults.hangs = hangs
+            client.connect((urlsplit(local.url).hostname, urlsplit(local.url).port))
+            client.sendall(request(path, chat(max_tokens=2000, stream=path == STREAM)))
+            local.until(lambda: copy.in_flight == 1)
+        received = b"".join(iter(lambda: client.recv(65536), b""))
+    assert told in received
+    assert caplog.records == []

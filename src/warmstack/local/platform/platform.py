@@ -131,6 +131,7 @@ class Platform:
         running = [copy for one in self.endpoints.values() for copy in one.copies.values() if copy.running]
         for copy in running:
             copy.state = CopyState.STOPPING
+            copy.faults.ended = True  # who waits for a copy that hangs waits in vain
         await asyncio.gather(*(copy.running.stop() for copy in running if copy.running), return_exceptions=True)
         await self._starter.close()
         for endpoint in self.endpoints.values():
