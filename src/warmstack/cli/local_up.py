@@ -15,7 +15,7 @@ from typing import Any
 
 from warmstack.assembly import Assembly, read_assembly
 from warmstack.local.errors import LocalError
-from warmstack.local.instances import running_on, state_folder
+from warmstack.local.instances import running_on, serves_already, state_folder
 from warmstack.local.order import LOOPBACK, EngineKind, UpOrder
 from warmstack.local.platform.start_plan import plan_start
 from warmstack.local.remote import ask
@@ -85,10 +85,7 @@ def serve_in_background(order: UpOrder, *, as_json: bool) -> int:
     folder = state_folder(os.environ)
     running = running_on(folder, order.port)
     if running is not None:
-        raise LocalError(
-            f"a local endpoint serves port {order.port} already (process {running.pid}); `warmstack local down "
-            f"--port {order.port}` stops it, --port takes another one"
-        )
+        raise serves_already(running)
     read(_possible(order))  # what is wrong with it is said here, and not in a log
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     log = folder / f"local-{order.port}.log"

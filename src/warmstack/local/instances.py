@@ -66,9 +66,13 @@ def note(folder: Path, host: str, port: int) -> Path:
     """Write down that this process serves a port; return the file.
 
     Raises:
-        LocalError: It cannot be written.
+        LocalError: It cannot be written, or another one serves the port.
     """
     path = folder / f"local-{port}.json"
+    other = running_on(folder, port)
+    if other is not None and other.pid != os.getpid():
+        # Guard: on another address the port is free, and one file cannot name both.
+        raise serves_already(other)
     running = Running(port=port, host=host, pid=os.getpid(), birth=birth_of(os.getpid()) or "")
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -76,6 +80,14 @@ def note(folder: Path, host: str, port: int) -> Path:
     except OSError as error:
         raise LocalError(f"{path} cannot be written: {error.strerror}; XDG_STATE_HOME names another folder") from error
     return path
+
+
+def serves_already(running: Running) -> LocalError:
+    """Return what to say of a port that a local endpoint serves."""
+    return LocalError(
+        f"a local endpoint serves port {running.port} already (process {running.pid}); `warmstack local down --port "
+        f"{running.port}` stops it, --port takes another one"
+    )
 
 
 def make_run_folder(state: Path, port: int) -> Path:
@@ -105,6 +117,8 @@ def running_on(folder: Path, port: int) -> Running | None:
     try:
         value = json.loads((folder / f"local-{port}.json").read_text(encoding="utf-8"))
         found = Running(**value)
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
-    return found if found.is_alive else None
+    # Guard: a signal goes to this process, and -1 would be every one.
+    whole = isinstance(found.pid, int) and found.pid > 1 and isinstance(found.birth, str) and isinstance(found.host, str)
+    return found if whole and found.is_alive else None

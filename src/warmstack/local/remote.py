@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal
@@ -39,12 +40,12 @@ def ask(url: str, path: str, order: Mapping[str, Any] | None = None) -> dict[str
             answer: Any = json.loads(response.read())
     except urllib.error.HTTPError as error:
         raise LocalError(_said(error, url)) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, http.client.HTTPException, RecursionError) as error:
         reason = getattr(error, "reason", error)
         raise LocalError(
             f"no local endpoint answers at {url}: {reason}; `warmstack local up` starts one, --port names another port"
         ) from error
-    if not isinstance(answer, dict):
+    if not isinstance(answer, dict) or ("source" if order is None else "done") not in answer:
         raise LocalError(f"what answers at {url} is no local endpoint")
     return answer
 
@@ -67,12 +68,12 @@ def stop(url: str, port: int, folder: Path, *, sleep: Callable[[float], None] = 
     running = running_on(folder, port)
     try:
         pid = int(ask(url, "stop", {})["pid"])
-    except (LocalError, KeyError, ValueError):
+    except (LocalError, KeyError, ValueError, TypeError):
         if running is None:
             return None
         # It does not answer, and is the process that was written down: a signal reaches what HTTP does not.
-        os.kill(running.pid, signal.SIGTERM)
         pid = running.pid
+        _signal(pid)
     waited = 0.0
     while waited < STOP_SECONDS:
         if running is None:
@@ -83,6 +84,17 @@ def stop(url: str, port: int, folder: Path, *, sleep: Callable[[float], None] = 
         sleep(0.1)
         waited += 0.1
     raise LocalError(f"process {pid} does not stop; kill -9 {pid} ends it, and its copies end with it")
+
+
+def _signal(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGTERM)
+        # One that was suspended, as Ctrl-Z does, has to go on to end.
+        os.kill(pid, signal.SIGCONT)
+    except ProcessLookupError:
+        return
+    except OSError as error:
+        raise LocalError(f"process {pid} cannot be stopped: {error.strerror}") from error
 
 
 def _answers(url: str) -> bool:

@@ -15,13 +15,16 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from warmstack.local.container import ContainerGoneError
 from warmstack.local.errors import LocalError
 from warmstack.local.platform.platform import Platform
 
-GRACE_SECONDS = 5
-"""How long running requests may take to finish once the end has come."""
+GRACE_SECONDS = 5.0
+"""How long running requests may take to finish once the end has come; then their copies end."""
+LAST_WORDS_SECONDS = 1.0
+"""How long they may take after that to tell their clients so."""
 BACKLOG = 2048
 
 
@@ -39,16 +42,21 @@ class Stop:
 
     def __init__(self) -> None:
         self._asked = asyncio.Event()
-        self.hasty = False
+        self._hasty = asyncio.Event()
 
     def ask(self) -> None:
         """Ask for the end."""
-        self.hasty = self._asked.is_set()
+        if self._asked.is_set():
+            self._hasty.set()
         self._asked.set()
 
     async def wait(self) -> None:
         """Wait until somebody asks."""
         await self._asked.wait()
+
+    async def wait_again(self) -> None:
+        """Wait until somebody asks a second time."""
+        await self._hasty.wait()
 
     def on_signals(self) -> None:
         """Ask when a signal comes."""
@@ -100,7 +108,7 @@ async def serve(
         LocalError: A copy did not start; everything that did is stopped.
     """
     config = uvicorn.Config(
-        app,
+        _broken_off(app),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -109,7 +117,6 @@ async def serve(
         ws="none",
         http="httptools",
         proxy_headers=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
         backlog=BACKLOG,
     )
     server = _Server(config)
@@ -117,6 +124,7 @@ async def serve(
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     starting = asyncio.create_task(_start(platform, on_ready))
     stopping = asyncio.create_task(stop.wait())
+    hurrying = asyncio.create_task(stop.wait_again())
     try:
         await asyncio.wait({serving, starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done() and not stopping.done():
@@ -128,11 +136,24 @@ async def serve(
         with suppress(asyncio.CancelledError, Exception):
             await starting
         server.should_exit = True
-        # Requests that run finish, or break off when the grace is over; then the copies end.
-        await asyncio.wait({serving}, timeout=0.1 if stop.hasty else GRACE_SECONDS + 1)
-        server.force_exit = True
+        # Requests that run finish, or break off because their copies end.
+        await asyncio.wait({serving, hurrying}, timeout=GRACE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        hurrying.cancel()
         await platform.stop()
+        await asyncio.wait({serving}, timeout=LAST_WORDS_SECONDS)
+        server.force_exit = True
         await serving
+
+
+def _broken_off(app: ASGIApp) -> ASGIApp:
+    """Return an application whose answers may break off: the connection is closed, and that is no defect."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        # Cancelled: the server ends, and this request has not.
+        with suppress(ContainerGoneError, TimeoutError, asyncio.CancelledError):
+            await app(scope, receive, send)
+
+    return answer
 
 
 async def _start(platform: Platform, on_ready: Callable[[], Awaitable[None]]) -> None:

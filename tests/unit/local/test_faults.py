@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import urllib.error
@@ -191,3 +192,51 @@ def test_many_clients_at_once_lose_nothing_while_copies_die(tmp_path: Path) -> N
         copies = local.platform.endpoints["demo"].copies
         local.until(lambda: len(copies) == 3 and all(one.container for one in copies.values()))
         assert [one.in_flight for one in copies.values()] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("fault", "options"), [("slow", {"seconds": 60}), ("cut", {"pieces": 0})])
+def test_slow_and_cut_answers_leave_the_health_check_alone(
+    tmp_path: Path, fault: str, options: dict[str, float]
+) -> None:
+    definition = endpoint(variants=(variant(instances=1),))
+    with running(definition, folder=tmp_path, ping_seconds=0.01, ping_failures=1) as local:
+        name = only_copy(local)
+        put(local, fault, name, **options)
+        local.run(asyncio.sleep(0.2))
+        assert only_copy(local) == name
+
+
+def test_one_cut_answer_is_a_clients_and_not_the_health_checks(tmp_path: Path) -> None:
+    with running(endpoint(variants=(variant(instances=1),)), folder=tmp_path, ping_seconds=0.01) as local:
+        put(local, "cut", only_copy(local), pieces=0, times=1)
+        local.run(asyncio.sleep(0.1))
+        assert "the model process exited" in refused(local)["Message"]
+        assert invoke(local)
+
+
+def test_an_instance_names_its_copy_among_many(tmp_path: Path) -> None:
+    with running(endpoint(variants=(variant(instances=12),)), folder=tmp_path) as local:
+        assert put(local, "hang", "i-1").startswith("i-1/primary-")
+
+
+@pytest.mark.parametrize(
+    ("order", "problem"),
+    [
+        (b'{"fault": "slow", "target": []}', "target is []; it must be a text"),
+        (b'{"fault": {}, "target": "i-1"}', "fault is {}; it must be a text"),
+        (b'{"fault": "slow", "target": "i-1", "seconds": "x"}', "seconds is 'x'; it must be a number"),
+        (b'{"fault": "cut", "target": "i-1", "pieces": 1.5}', "pieces is 1.5; it must be a whole number"),
+        (b'{"fault": "cut", "target": "i-1", "times": true}', "times is True; it must be a whole number"),
+        (b'{"fault": "slow", "target": "i-1", "seconds": NaN}', "seconds is nan; it must be from 0 to 3600"),
+        (b"[]", "the body is no order of a fault"),
+        (b"{", "the body is no order of a fault"),
+        (b'{"fault": "slow"}', "the body is no order of a fault"),
+    ],
+)
+def test_an_order_that_makes_no_sense_is_refused(local: Local, order: bytes, problem: str) -> None:
+    request = urllib.request.Request(f"{local.url}/_warmstack/faults", data=order, headers={"X-Warmstack": "1"})
+    with pytest.raises(urllib.error.HTTPError) as raised:
+        urllib.request.urlopen(request)
+    with raised.value as answer:
+        assert answer.code == 400
+        assert problem in json.loads(answer.read())["error"]

@@ -6,6 +6,7 @@ import http.client
 import json
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import openai
@@ -151,3 +152,16 @@ def test_a_signature_is_not_taken_for_a_token(local: Local) -> None:
     assert b"takes a bearer token, no SigV4 signature" in answer.read()
     assert answer.status == 403
     connection.close()
+
+
+def test_a_stream_that_breaks_is_no_whole_answer_and_no_defect(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with running(endpoint(variants=(variant(instances=1),)), folder=tmp_path) as local, client(local) as openai_client:
+        (copy,) = local.platform.endpoints["demo"].copies.values()
+        copy.faults.cut_after = 2
+        stream = openai_client.chat.completions.create(model="", messages=MESSAGES, max_tokens=9, stream=True)
+        with stream, pytest.raises(openai.APIConnectionError):
+            list(stream)
+        local.until(lambda: copy.in_flight == 0)
+    assert [record for record in caplog.records if record.exc_info] == []

@@ -47,6 +47,7 @@ def make_app(services: Services, sight: Sight, hosts: frozenset[str]) -> ASGIApp
         *sight.routes(OWN),
     ]
     app = Starlette(routes=routes, exception_handlers={404: _unknown, 405: _unknown, 500: _failed})
+    app.router.redirect_slashes = False  # SageMaker's paths have no second form
     return TrustedHosts(app, hosts)
 
 

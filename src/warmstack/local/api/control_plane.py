@@ -167,4 +167,5 @@ def _not_found(what: str, arn: str) -> ApiError:
 
 def _json(value: Members, status: int) -> Response:
     headers = {"x-amzn-RequestId": str(uuid.uuid4())}
-    return Response(json.dumps(value, ensure_ascii=False).encode(), status, headers, MEDIA_TYPE)
+    # Guard: a name in the request may hold half of a surrogate pair, for which UTF-8 has no bytes; escapes have.
+    return Response(json.dumps(value), status, headers, MEDIA_TYPE)

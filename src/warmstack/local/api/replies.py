@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from warmstack.local.wire.errors import ApiError, too_large
+from warmstack.local.wire.errors import ApiError, gone_away, too_large
 
 JSON = "application/json"
 
@@ -38,16 +38,19 @@ async def read_request(request: Request, limit_bytes: int) -> bytes:
     """Return a request's body.
 
     Raises:
-        ApiError: It is too large; nothing more of it is kept.
+        ApiError: It is too large, and nothing more of it is kept; or its client has gone away.
     """
     declared = request.headers.get("content-length", "")
     if declared.isascii() and declared.isdigit() and int(declared[:20]) > limit_bytes:
         raise too_large(limit_bytes)
     pieces: list[bytes] = []
     size = 0
-    async for piece in request.stream():
-        size += len(piece)
-        if size > limit_bytes:
-            raise too_large(limit_bytes)
-        pieces.append(piece)
+    try:
+        async for piece in request.stream():
+            size += len(piece)
+            if size > limit_bytes:
+                raise too_large(limit_bytes)
+            pieces.append(piece)
+    except ClientDisconnect as error:
+        raise gone_away() from error
     return b"".join(pieces)

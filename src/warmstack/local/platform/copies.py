@@ -46,7 +46,7 @@ class Copy:
         instance: Where it runs.
         component: The component that it is a copy of; None if the variant hosts the model itself.
         state: What it does.
-        running: The container behind it, once it has been started.
+        running: The container behind it, once it has been started; None again if it did not come into service.
         faults: What was put on it.
         container: The container with those faults.
         in_flight: Requests that run on it.
@@ -68,6 +68,12 @@ class Copy:
     served: int = 0
     failure: str = ""
     sent_blocks: PrefixCache | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is one of those that there are to be: it serves, starts, or has ended and is to be replaced."""
+        gave_up = self.state is CopyState.FAILED and self.running is None
+        return self.state is not CopyState.STOPPING and not gave_up
 
     def started(self, running: RunningCopy) -> None:
         """Take the container that was started for this copy into service."""

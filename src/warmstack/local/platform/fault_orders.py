@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import UnionType
 from typing import TypeVar
 
 from warmstack.local.errors import LocalError
@@ -42,8 +43,9 @@ async def inflict(platform: Platform, order: FaultOrder) -> str:
         order: What to do.
 
     Raises:
-        LocalError: There is no such fault or target.
+        LocalError: There is no such fault or target, or a value is not what it must be.
     """
+    _check(order)
     match order.fault:
         case "kill" | "hang" | "slow" | "cut" | "heal":
             return await _on_copy(platform, order)
@@ -72,6 +74,23 @@ async def inflict(platform: Platform, order: FaultOrder) -> str:
             return f"{instance.name} is replaced"
         case _:
             raise LocalError(f"fault {order.fault!r} does not exist; the faults are {', '.join(FAULTS)}")
+
+
+def _check(order: FaultOrder) -> None:
+    kinds: tuple[tuple[str, object, type | UnionType, str], ...] = (
+        ("fault", order.fault, str, "a text"),
+        ("target", order.target, str, "a text"),
+        ("seconds", order.seconds, int | float, "a number"),
+        ("pieces", order.pieces, int, "a whole number"),
+        ("times", order.times, int | None, "a whole number"),
+    )
+    problems = [
+        f"{name} is {value!r}; it must be {what}"
+        for name, value, kind, what in kinds
+        if isinstance(value, bool) or not isinstance(value, kind)
+    ]
+    if problems:
+        raise LocalError("\n".join(problems))
 
 
 async def _on_copy(platform: Platform, order: FaultOrder) -> str:
@@ -121,7 +140,10 @@ def _all(platform: Platform) -> list[Endpoint]:
 def _one(named: Mapping[str, _T], target: str, what: str) -> _T:
     if target in named:
         return named[target]
-    found = [name for name in named if name.startswith(target)] if target else []
+    # Guard: i-1 is also the start of i-10; the copies of an instance go before those of others.
+    found = [name for name in named if name.startswith(f"{target}/")]
+    found = found or [name for name in named if name.startswith(target)]
+    found = found if target else []
     if len(found) == 1:
         return named[found[0]]
     problem = "fits more than one" if found else "is none"

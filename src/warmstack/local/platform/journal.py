@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 KEPT = 200
+NAME_LENGTH = 63
+"""The longest name of an endpoint or component. A request may hold anything in its place, up to the size of a URL."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,7 +60,13 @@ class Journal:
     def begin(self, *, at: float, endpoint: str, component: str | None, operation: str) -> Exchange:
         """Note that a request came."""
         self._count += 1
-        entry = Exchange(number=self._count, at=at, endpoint=endpoint, component=component, operation=operation)
+        entry = Exchange(
+            number=self._count,
+            at=at,
+            endpoint=endpoint[:NAME_LENGTH],
+            component=component and component[:NAME_LENGTH],
+            operation=operation,
+        )
         self._entries.append(entry)
         return entry
 

@@ -131,6 +131,7 @@ class Platform:
         running = [copy for one in self.endpoints.values() for copy in one.copies.values() if copy.running]
         for copy in running:
             copy.state = CopyState.STOPPING
+            copy.faults.ended = True  # who waits for a copy that hangs waits in vain
         await asyncio.gather(*(copy.running.stop() for copy in running if copy.running), return_exceptions=True)
         await self._starter.close()
         for endpoint in self.endpoints.values():
@@ -145,11 +146,10 @@ class Platform:
             count: How many copies.
         """
         component.desired_copies = count
-        there = [
-            copy
-            for copy in endpoint.copies_of(component.name)
-            if copy.state in (CopyState.IN_SERVICE, CopyState.STARTING)
-        ]
+        for copy in endpoint.copies_of(component.name):
+            if copy.state is CopyState.FAILED and not copy.counts:
+                del endpoint.copies[copy.name]
+        there = [copy for copy in endpoint.copies_of(component.name) if copy.counts]
         # The newest first: what has served longest is warmest.
         for copy in there[count:]:
             copy.state = CopyState.STOPPING
@@ -163,7 +163,7 @@ class Platform:
             copy.component != component.name or owner is not endpoint
             for owner in self.endpoints.values()
             for copy in owner.copies.values()
-            if copy.state in (CopyState.IN_SERVICE, CopyState.STARTING)
+            if copy.counts
         )
         return max(0, self.settings.room.copies - others)
 
@@ -183,19 +183,19 @@ class Platform:
         if variant is None:
             raise LocalError(f"instance {instance.name} is gone")
         gone = endpoint.copies_on(instance)
+        # Not of those that are on their way out.
+        replaced = [copy.component for copy in gone if copy.counts]
         for copy in gone:
             copy.state = CopyState.STOPPING
         lost = endpoint.sessions.drop_instance(instance.name)
         self._report(f"{instance.name} is replaced; {len(lost)} sessions are lost")
         new = self._instance(variant)
         variant.instances[variant.instances.index(instance)] = new
-        for copy in gone:
-            successor = self._copy(endpoint, new, copy.component, variant)
-            self._spawn(self._bring_up_again(endpoint, successor))
+        for component in replaced:
+            self._spawn(self._bring_up_again(endpoint, self._copy(endpoint, new, component, variant)))
+        await asyncio.gather(*(copy.running.kill() for copy in gone if copy.running is not None))
         for copy in gone:
             endpoint.copies.pop(copy.name, None)
-            if copy.running is not None:
-                await copy.running.kill()
 
     def _add_instances(self, endpoint: Endpoint, variant: Variant, count: int) -> list[Copy]:
         new = [self._instance(variant) for _ in range(count)]
@@ -248,9 +248,10 @@ class Platform:
                     artifact = adapter.definition.artifact_url or ""
                     await running.register(AdapterOrder(name=adapter.name, artifact=artifact))
         except BaseException as error:
-            copy.state, copy.failure = CopyState.FAILED, str(error)
+            copy.failure = str(error)
             if copy.running is not None:
                 await copy.running.stop()
+                copy.running = None
             raise
         if copy.state is CopyState.STOPPING or self._stopping:
             await running.stop()
@@ -266,9 +267,13 @@ class Platform:
                 await self._bring_up(endpoint, copy)
                 return
             except (WarmstackError, OSError) as error:
+                if copy.state is CopyState.STOPPING:
+                    return
                 self._report(f"{copy.name} did not start (try {attempt} of {STARTS_IN_VAIN}): {error}")
                 await self._sleep(self.settings.restart_seconds * attempt)
-                copy.state = CopyState.STARTING
+            # Guard: it may have been told to stop meanwhile.
+            if copy.state is CopyState.STOPPING:
+                return
         copy.state = CopyState.FAILED
 
     async def _watch(self, endpoint: Endpoint, copy: Copy) -> None:
@@ -283,7 +288,8 @@ class Platform:
         self._report(f"{copy.name} ended with {how}; it is started again")
         await self._sleep(self.settings.restart_seconds)
         variant = endpoint.variant_of(copy.instance)
-        if variant is None or endpoint.copies.pop(copy.name, None) is None:
+        # Guard: it may have been told to stop meanwhile, or its instance was replaced.
+        if copy.state is not CopyState.FAILED or variant is None or endpoint.copies.pop(copy.name, None) is None:
             return
         if copy.component is None:
             # A container that ends takes its instance with it, unless components share the instance.
@@ -320,15 +326,23 @@ class Platform:
         failures: dict[str, int] = {}
         while True:
             await self._sleep(self.settings.ping_seconds)
-            for endpoint in list(self.endpoints.values()):
-                for copy in list(endpoint.copies.values()):
-                    if copy.state is not CopyState.IN_SERVICE:
-                        continue
-                    failures[copy.name] = 0 if await _pings(copy) else failures.get(copy.name, 0) + 1
-                    # "Failing /ping: the instance is replaced, except on endpoints that use inference components."
-                    if copy.component is None and failures[copy.name] >= self.settings.ping_failures:
-                        self._report(f"{copy.name} failed /ping {failures.pop(copy.name)} times")
-                        await self.restart_instance(endpoint, copy.instance)
+            # "Failing /ping: the instance is replaced, except on endpoints that use inference components."
+            asked = [
+                (endpoint, copy)
+                for endpoint in self.endpoints.values()
+                for copy in endpoint.copies.values()
+                if copy.state is CopyState.IN_SERVICE and copy.component is None
+            ]
+            answers = await asyncio.gather(*(_pings(copy) for _, copy in asked))
+            failures = {
+                copy.name: 0 if well else failures.get(copy.name, 0) + 1
+                for (_, copy), well in zip(asked, answers, strict=True)
+            }
+            for endpoint, copy in asked:
+                # Guard: while the others were asked, it may have ended or been replaced.
+                if failures[copy.name] >= self.settings.ping_failures and copy.state is CopyState.IN_SERVICE:
+                    self._report(f"{copy.name} failed /ping {failures[copy.name]} times")
+                    await self.restart_instance(endpoint, copy.instance)
 
     def _spawn(self, work: Awaitable[None]) -> None:
         task = asyncio.ensure_future(work)

@@ -94,6 +94,11 @@ def too_large(limit_bytes: int) -> ApiError:
     return ApiError("413", 413, f"HTTP content length exceeded {limit_bytes} bytes.")
 
 
+def gone_away() -> ApiError:
+    """Return what the journal keeps of a client that left before its request had come: nobody gets to see it."""
+    return ApiError("499", 499, "the client went away before its request had come")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whereabouts:
     """What the texts say of an endpoint.
