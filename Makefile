@@ -33,7 +33,7 @@ test: ## Run the tests that need no engine, no image build and no browser (ARGS=
 	@$(SETUP) dev
 	$(BIN)/pytest -n 2 $(ARGS)
 
-test-engine: ## Run the tests that need a real engine: installs vLLM for the CPU (1.9 GB, x86-64 Linux, Python 3.11)
+test-engine: ## Run the tests that need a real engine: installs vLLM for the CPU (2.5 GB, x86-64 Linux, Python 3.11)
 	@$(SETUP) dev
 	@$(PYTHON) scripts/engine.py
 	$(BIN)/pytest -m engine $(ARGS)
