@@ -202,3 +202,33 @@ def test_options_are_listed_for_people_and_scripts(environment: dict[str, str]) 
     assert "spill = least_outstanding | next_in_hash_order" in warmstack(environment, "options").stdout
     listed = json.loads(warmstack(environment, "options", "--json").stdout)
     assert {"limits", "choices", "faults"} <= set(listed)
+
+
+def test_detached_by_a_cluster_of_short_options(environment: dict[str, str], port: int) -> None:
+    up = warmstack(environment, "up", str(TEMPLATE), *SIMULATED, f"-dp{port}", "--json")
+    try:
+        assert up.returncode == 0, up.stderr
+        assert invoke(json.loads(up.stdout)["url"]) == 200
+        close_all()
+    finally:
+        down = warmstack(environment, "down", "-p", str(port))
+    assert down.stdout.startswith("stopped the local endpoint")
+    assert not listens(port)
+
+
+def test_a_second_interrupt_does_not_wait_for_requests(environment: dict[str, str], port: int) -> None:
+    with serving(environment, port, "--latency", "0:1000") as (process, _), socket.socket() as client:
+        client.connect(("127.0.0.1", port))
+        body = chat(max_tokens=100)
+        client.sendall(
+            b"POST /endpoints/rag-prod/invocations HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Authorization: AWS4-HMAC-SHA256 x\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+        )
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        assert process.wait(WAIT_SECONDS) == 0
+        assert time.monotonic() - began < 3
+        assert b"ModelError" in client.recv(65536)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from warmstack.errors import WarmstackError
 from warmstack.local.errors import LocalError
-from warmstack.local.order import EngineKind, UpOrder
+from warmstack.local.order import DEFAULT_HOST, EngineKind, UpOrder
 from warmstack.local.simulated import Latency
 from warmstack.local.wire.limits import Limits
 from warmstack.local.wire.parts import Cut
@@ -43,6 +44,9 @@ def read_order(**given: Any) -> UpOrder:
         "latency": read(_latency, "latency"),
         "kv_cache_bytes": read(_size, "kv_cache"),
         "model": read(_model_folder, "model"),
+        "host": read(_host, "host"),
+        "account": read(_account, "account"),
+        "region": read(_region, "region"),
     }
     if problems:
         raise LocalError("\n".join(problems))
@@ -97,6 +101,25 @@ def _size(text: str) -> int:
         return parse_size(text)
     except ValueError as error:
         raise LocalError(f"--kv-cache: {error}") from error
+
+
+def _host(text: str) -> str:
+    # Guard: an empty host is every address of this machine, and nobody means that by it.
+    if not text.strip():
+        raise LocalError(f"--host is {text!r}; it must be an address of this machine, such as {DEFAULT_HOST}")
+    return text
+
+
+def _account(text: str) -> str:
+    if not re.fullmatch("[0-9]{12}", text):
+        raise LocalError(f"--account is {text!r}; an account's number has 12 digits")
+    return text
+
+
+def _region(text: str | None) -> str | None:
+    if text is not None and not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)+", text):
+        raise LocalError(f"--region is {text!r}; it must be the name of a Region, such as us-west-2")
+    return text
 
 
 def _model_folder(path: Path | None) -> Path | None:

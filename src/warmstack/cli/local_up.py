@@ -10,8 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from warmstack.assembly import Assembly, read_assembly
 from warmstack.local.errors import LocalError
@@ -22,6 +23,8 @@ from warmstack.local.remote import ask
 
 STARTED_SECONDS = 600.0
 """How long `--detach` waits: a first start makes a model and reads the engine from a cold disk."""
+_BEHIND = "WARMSTACK_LOCAL_BEHIND"
+"""Set for the process in the background, which gets the same arguments as the one that starts it."""
 
 
 def read(order: UpOrder) -> Assembly:
@@ -29,10 +32,16 @@ def read(order: UpOrder) -> Assembly:
 
     Raises:
         AssemblyError: It cannot be read.
+        LocalError: It has no such adapters.
     """
-    return read_assembly(
+    assembly = read_assembly(
         order.source, parameters=order.parameters, account=order.account, region=order.region, stack=order.stack
     )
+    known = {one.name for endpoint in assembly.endpoints for one in endpoint.components if one.base is not None}
+    if absent := sorted(order.adapters.keys() - known):
+        there = f"its adapters are {', '.join(sorted(known))}" if known else "it has none"
+        raise LocalError("\n".join(f"--adapter {name}: {order.source} has no such adapter; {there}" for name in absent))
+    return assembly
 
 
 def show_plan(order: UpOrder, *, as_json: bool) -> int:
@@ -82,17 +91,18 @@ def serve_here(order: UpOrder, *, as_json: bool) -> int:
 
 def serve_in_background(order: UpOrder, *, as_json: bool) -> int:
     """Start a process that serves, and return when it does."""
+    if os.environ.get(_BEHIND):
+        return serve_here(order, as_json=False)
     folder = state_folder(os.environ)
     running = running_on(folder, order.port)
     if running is not None:
         raise serves_already(running)
     read(_possible(order))  # what is wrong with it is said here, and not in a log
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     log = folder / f"local-{order.port}.log"
-    arguments = [one for one in sys.argv[1:] if one not in ("--detach", "-d", "--json")]
-    with log.open("wb") as output:
+    with _opened(log) as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "warmstack", *arguments],
+            [sys.executable, "-m", "warmstack", *sys.argv[1:]],
+            env=os.environ | {_BEHIND: "1"},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
@@ -126,7 +136,9 @@ class Reporter:
 
     def __call__(self, line: str) -> None:
         """Tell one line."""
-        print(f"[{self._timer() - self._began:6.1f} s] {line}", file=sys.stderr, flush=True)
+        # Guard: whoever read it may be gone, and what is told must not end what tells it.
+        with suppress(OSError, ValueError):
+            print(f"[{self._timer() - self._began:6.1f} s] {line}", file=sys.stderr, flush=True)
 
 
 def _possible(order: UpOrder) -> UpOrder:
@@ -174,6 +186,14 @@ def _run(coroutine: Any) -> None:
         asyncio.run(coroutine)
         return
     uvloop.run(coroutine)
+
+
+def _opened(log: Path) -> BinaryIO:
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return log.open("wb")
+    except OSError as error:
+        raise LocalError(f"{log} cannot be written: {error.strerror}; XDG_STATE_HOME names another folder") from error
 
 
 def _await_ready(process: subprocess.Popen[bytes], order: UpOrder, log: Path) -> None:

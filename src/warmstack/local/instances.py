@@ -36,9 +36,16 @@ class Running:
 
 
 def state_folder(environment: Mapping[str, str]) -> Path:
-    """Return where the files are: ``$XDG_STATE_HOME/warmstack``, or ``~/.local/state/warmstack``."""
+    """Return where the files are: ``$XDG_STATE_HOME/warmstack``, or ``~/.local/state/warmstack``.
+
+    Raises:
+        LocalError: There is neither.
+    """
     given = environment.get("XDG_STATE_HOME", "")
-    base = Path(given) if given.startswith("/") else Path.home() / ".local" / "state"
+    try:
+        base = Path(given) if given.startswith("/") else Path.home() / ".local" / "state"
+    except RuntimeError as error:
+        raise LocalError("this user has no home folder; set XDG_STATE_HOME to a folder for local endpoints") from error
     return base / "warmstack"
 
 
@@ -120,5 +127,7 @@ def running_on(folder: Path, port: int) -> Running | None:
     except (OSError, ValueError, TypeError, RecursionError):
         return None
     # Guard: a signal goes to this process, and -1 would be every one.
-    whole = isinstance(found.pid, int) and found.pid > 1 and isinstance(found.birth, str) and isinstance(found.host, str)
+    whole = (
+        isinstance(found.pid, int) and found.pid > 0 and isinstance(found.birth, str) and isinstance(found.host, str)
+    )
     return found if whole and found.is_alive else None
