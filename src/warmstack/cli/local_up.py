@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -19,7 +20,7 @@ from warmstack.local.errors import LocalError
 from warmstack.local.instances import running_on, serves_already, state_folder
 from warmstack.local.order import LOOPBACK, EngineKind, UpOrder
 from warmstack.local.platform.start_plan import plan_start
-from warmstack.local.remote import ask
+from warmstack.local.remote import STOP_SECONDS, ask
 
 STARTED_SECONDS = 600.0
 """How long `--detach` waits: a first start makes a model and reads the engine from a cold disk."""
@@ -66,6 +67,7 @@ def show_plan(order: UpOrder, *, as_json: bool) -> int:
 
 def serve_here(order: UpOrder, *, as_json: bool) -> int:
     """Serve until Ctrl-C."""
+    _fill_standard_streams()
     order = _possible(order)
     assembly = read(order)
     serve = _server()
@@ -99,6 +101,7 @@ def serve_in_background(order: UpOrder, *, as_json: bool) -> int:
         raise serves_already(running)
     read(_possible(order))  # what is wrong with it is said here, and not in a log
     log = folder / f"local-{order.port}.log"
+    signals = _noted_signals()
     with _opened(log) as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "warmstack", *sys.argv[1:]],
@@ -109,10 +112,13 @@ def serve_in_background(order: UpOrder, *, as_json: bool) -> int:
             start_new_session=True,
         )
     try:
-        _await_ready(process, order, log)
+        _await_ready(process, order, log, signals)
     except BaseException:
         process.terminate()
-        process.wait()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
         raise
     assembly = read(order)
     if as_json:
@@ -188,18 +194,43 @@ def _run(coroutine: Any) -> None:
     uvloop.run(coroutine)
 
 
+def _fill_standard_streams() -> None:
+    """Open what the caller closed: a socket would get its number, and take what is printed for an answer."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+def _noted_signals() -> list[int]:
+    """Return where the signals that ask for the end are noted from now on: Ctrl-C, a closed terminal, a polite kill.
+
+    They must not interrupt what starts the process in the background: nobody would know then which one to end.
+    """
+    noted: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, _frame: noted.append(number))
+    return noted
+
+
 def _opened(log: Path) -> BinaryIO:
     try:
         log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return log.open("wb")
+        log.write_bytes(b"")
+        # Guard: two that start at one instant would write over each other's lines.
+        return log.open("ab")
     except OSError as error:
         raise LocalError(f"{log} cannot be written: {error.strerror}; XDG_STATE_HOME names another folder") from error
 
 
-def _await_ready(process: subprocess.Popen[bytes], order: UpOrder, log: Path) -> None:
+def _await_ready(process: subprocess.Popen[bytes], order: UpOrder, log: Path, signals: list[int]) -> None:
     deadline = time.monotonic() + STARTED_SECONDS
     told = 0
     while time.monotonic() < deadline:
+        if signals:
+            raise KeyboardInterrupt
         text = log.read_text(encoding="utf-8", errors="replace")
         # Whole lines only; the rest comes the next time.
         end = text.rfind("\n") + 1

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from warmstack.local.errors import LocalError
 
@@ -122,12 +123,10 @@ def make_run_folder(state: Path, port: int) -> Path:
 def running_on(folder: Path, port: int) -> Running | None:
     """Return who serves a port, if it was written down and still lives."""
     try:
-        value = json.loads((folder / f"local-{port}.json").read_text(encoding="utf-8"))
+        value: Any = json.loads((folder / f"local-{port}.json").read_text(encoding="utf-8"))
         found = Running(**value)
+        # Guard: a signal goes to this process, and -1 would be every one.
+        whole = isinstance(value["pid"], int) and value["pid"] > 0 and all(isinstance(value[name], str) for name in ("host", "birth"))
     except (OSError, ValueError, TypeError, RecursionError):
         return None
-    # Guard: a signal goes to this process, and -1 would be every one.
-    whole = (
-        isinstance(found.pid, int) and found.pid > 0 and isinstance(found.birth, str) and isinstance(found.host, str)
-    )
     return found if whole and found.is_alive else None
