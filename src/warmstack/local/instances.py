@@ -125,8 +125,9 @@ def running_on(folder: Path, port: int) -> Running | None:
     try:
         value: Any = json.loads((folder / f"local-{port}.json").read_text(encoding="utf-8"))
         found = Running(**value)
+        texts = all(isinstance(value[name], str) for name in ("host", "birth"))
         # Guard: a signal goes to this process, and -1 would be every one.
-        whole = isinstance(value["pid"], int) and value["pid"] > 0 and all(isinstance(value[name], str) for name in ("host", "birth"))
+        whole = texts and isinstance(value["pid"], int) and value["pid"] > 0
     except (OSError, ValueError, TypeError, RecursionError):
         return None
     return found if whole and found.is_alive else None
