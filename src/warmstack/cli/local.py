@@ -35,9 +35,11 @@ def show_status(port: int, *, as_json: bool) -> int:
         print_json(status)
         return 0
     from rich.table import Table
+    from rich.text import Text
 
     out = console()
-    out.print(f"{status['source']} at {status['url']}, {status['engine']} engine, {status['requests']} requests")
+    about = f"{status['source']} at {status['url']}, {status['engine']} engine, {status['requests']} requests"
+    out.print(about, markup=False)
     if not status["ready"]:
         out.print("its copies are starting")
     for endpoint in status["endpoints"]:
@@ -51,7 +53,7 @@ def show_status(port: int, *, as_json: bool) -> int:
         for variant in endpoint["variants"]:
             for instance in variant["instances"]:
                 for copy in instance["copies"]:
-                    table.add_row(
+                    row = (
                         instance["name"],
                         copy["name"].removeprefix(f"{instance['name']}/"),
                         copy["state"],
@@ -61,6 +63,8 @@ def show_status(port: int, *, as_json: bool) -> int:
                         _rate(copy["cache"], "warm_rate"),
                         ", ".join(copy["faults"]) or copy["failure"],
                     )
+                    # Guard: a failure's text may hold brackets, which a table takes for markup.
+                    table.add_row(*map(Text, row))
         out.print(table)
     _show_requests(out, status["last_requests"][:10])
     for notice in status["notices"]:
@@ -95,11 +99,12 @@ def _show_requests(out: Any, entries: list[dict[str, Any]]) -> None:
     if not entries:
         return
     from rich.table import Table
+    from rich.text import Text
 
     table = Table("#", "operation", "went to", "status", "first byte", "why")
     for entry in entries:
         first = entry["first_byte_seconds"]
-        table.add_row(
+        row = (
             str(entry["number"]),
             entry["operation"].removeprefix("InvokeEndpoint") or "plain",
             entry["copy"] or "-",
@@ -107,6 +112,7 @@ def _show_requests(out: Any, entries: list[dict[str, Any]]) -> None:
             "-" if first is None else f"{first * 1000:.1f} ms",
             entry["detail"],
         )
+        table.add_row(*map(Text, row))
     out.print(table)
 
 

@@ -41,7 +41,7 @@ def files(tmp_path: Path, given: Path) -> Path:
 def test_what_would_leave_the_folder_or_is_no_file_is_refused(
     tmp_path: Path, member: tuple[str, bytes, bytes, str]
 ) -> None:
-    with pytest.raises(LocalError, match="^adapter legal: .* cannot be read: "):
+    with pytest.raises(LocalError, match=r"^adapter legal: .* cannot be read: "):
         files(tmp_path, archive(tmp_path / "a.tar.gz", member))
     assert not (tmp_path / "out").exists()
 
@@ -54,7 +54,7 @@ def test_an_absolute_name_stays_inside(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"no gzip", b"\x1f\x8b\x08\x00" + b"\xff" * 50])
 def test_what_is_no_archive(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.tar.gz").write_bytes(content)
-    with pytest.raises(LocalError, match="^adapter legal: .* cannot be read: "):
+    with pytest.raises(LocalError, match=r"^adapter legal: .* cannot be read: "):
         files(tmp_path, tmp_path / "a.tar.gz")
 
 
