@@ -202,3 +202,70 @@ def test_options_are_listed_for_people_and_scripts(environment: dict[str, str]) 
     assert "spill = least_outstanding | next_in_hash_order" in warmstack(environment, "options").stdout
     listed = json.loads(warmstack(environment, "options", "--json").stdout)
     assert {"limits", "choices", "faults"} <= set(listed)
+
+
+def test_detached_by_a_cluster_of_short_options(environment: dict[str, str], port: int) -> None:
+    up = warmstack(environment, "up", str(TEMPLATE), *SIMULATED, f"-dp{port}", "--json")
+    try:
+        assert up.returncode == 0, up.stderr
+        assert invoke(json.loads(up.stdout)["url"]) == 200
+        close_all()
+    finally:
+        down = warmstack(environment, "down", "-p", str(port))
+    assert down.stdout.startswith("stopped the local endpoint")
+    assert not listens(port)
+
+
+def test_a_second_interrupt_does_not_wait_for_requests(environment: dict[str, str], port: int) -> None:
+    with serving(environment, port, "--latency", "0:1000") as (process, _), socket.socket() as client:
+        client.connect(("127.0.0.1", port))
+        body = chat(max_tokens=100)
+        client.sendall(
+            b"POST /endpoints/rag-prod/invocations HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Authorization: AWS4-HMAC-SHA256 x\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+        )
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        assert process.wait(WAIT_SECONDS) == 0
+        assert time.monotonic() - began < 3
+        assert b"ModelError" in client.recv(65536)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_what_is_begun_in_the_background_ends_with_the_one_that_waits_for_it(
+    environment: dict[str, str], port: int, number: signal.Signals
+) -> None:
+    command = [sys.executable, "-m", "warmstack", "local", "up", str(TEMPLATE), *SIMULATED, "--port", str(port), "-d"]
+    with subprocess.Popen(
+        command,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as waiting:
+        children = Path(f"/proc/{waiting.pid}/task/{waiting.pid}/children")
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not (found := children.read_text(encoding="utf-8").split()) and time.monotonic() < deadline:
+            time.sleep(0.001)
+        waiting.send_signal(number)
+        assert waiting.wait(WAIT_SECONDS) == 130
+    assert found
+    assert not Path(f"/proc/{found[0]}").exists()
+
+
+def test_standard_streams_that_are_closed_are_no_sockets(environment: dict[str, str], port: int) -> None:
+    command = f"exec {sys.executable} -m warmstack local up {TEMPLATE} --engine simulated --port {port} >&- <&- 2>&-"
+    with subprocess.Popen(["sh", "-c", command], env=environment) as process:
+        try:
+            deadline = time.monotonic() + WAIT_SECONDS
+            while not listens(port) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert invoke(f"http://127.0.0.1:{port}") == 200
+            close_all()
+            assert [str(Path(f"/proc/{process.pid}/fd/{one}").readlink()) for one in range(3)] == [os.devnull] * 3
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(WAIT_SECONDS) == 0
+        finally:
+            process.kill()

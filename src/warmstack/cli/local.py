@@ -36,9 +36,11 @@ def show_status(port: int, *, as_json: bool) -> int:
         print_json(status)
         return 0
     from rich.table import Table
+    from rich.text import Text
 
     out = console()
-    out.print(f"{status['source']} at {status['url']}, {status['engine']} engine, {status['requests']} requests")
+    about = f"{status['source']} at {status['url']}, {status['engine']} engine, {status['requests']} requests"
+    out.print(about, markup=False)
     if not status["ready"]:
         out.print("its copies are starting")
     for endpoint in status["endpoints"]:
@@ -52,7 +54,7 @@ def show_status(port: int, *, as_json: bool) -> int:
         for variant in endpoint["variants"]:
             for instance in variant["instances"]:
                 for copy in instance["copies"]:
-                    table.add_row(
+                    row = (
                         instance["name"],
                         copy["name"].removeprefix(f"{instance['name']}/"),
                         copy["state"],
@@ -62,6 +64,8 @@ def show_status(port: int, *, as_json: bool) -> int:
                         _rate(copy["cache"], "warm_rate"),
                         ", ".join(copy["faults"]) or copy["failure"],
                     )
+                    # Guard: a failure's text may hold brackets, which a table takes for markup.
+                    table.add_row(*map(Text, row))
         out.print(table)
     _show_requests(out, status["last_requests"][:10])
     for notice in status["notices"]:
@@ -99,11 +103,12 @@ def _show_requests(out: Any, entries: list[dict[str, Any]]) -> None:
     if not entries:
         return
     from rich.table import Table
+    from rich.text import Text
 
     table = Table("#", "operation", "went to", "status", "first byte", "why")
     for entry in entries:
         first = entry["first_byte_seconds"]
-        table.add_row(
+        row = (
             str(entry["number"]),
             entry["operation"].removeprefix("InvokeEndpoint") or "plain",
             entry["copy"] or "-",
@@ -111,6 +116,7 @@ def _show_requests(out: Any, entries: list[dict[str, Any]]) -> None:
             "-" if first is None else f"{first * 1000:.1f} ms",
             entry["detail"],
         )
+        table.add_row(*map(Text, row))
     out.print(table)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,7 +10,7 @@ from typing import Any, TypeVar
 from warmstack.errors import WarmstackError
 from warmstack.local.dialects.defects import defects_without
 from warmstack.local.errors import LocalError
-from warmstack.local.order import EngineKind, UpOrder
+from warmstack.local.order import DEFAULT_HOST, EngineKind, UpOrder
 from warmstack.local.simulated import Latency
 from warmstack.local.wire.limits import Limits
 from warmstack.local.wire.parts import Cut
@@ -46,6 +47,9 @@ def read_order(**given: Any) -> UpOrder:
         "model": read(_model_folder, "model"),
         "model_code": read(_code_folder, "model_code"),
         "defects": read(defects_without, "defects"),
+        "host": read(_host, "host"),
+        "account": read(_account, "account"),
+        "region": read(_region, "region"),
     }
     if problems:
         raise LocalError("\n".join(problems))
@@ -106,6 +110,25 @@ def _code_folder(path: Path | None) -> Path | None:
     if path is not None and not (path / "model.py").is_file():
         raise LocalError(f"--model-code is {path}; it must be a folder with a model.py")
     return path
+
+
+def _host(text: str) -> str:
+    # Guard: an empty host is every address of this machine, and nobody means that by it.
+    if not text.strip():
+        raise LocalError(f"--host is {text!r}; it must be an address of this machine, such as {DEFAULT_HOST}")
+    return text
+
+
+def _account(text: str) -> str:
+    if not re.fullmatch("[0-9]{12}", text):
+        raise LocalError(f"--account is {text!r}; an account's number has 12 digits")
+    return text
+
+
+def _region(text: str | None) -> str | None:
+    if text is not None and not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)+", text):
+        raise LocalError(f"--region is {text!r}; it must be the name of a Region, such as us-west-2")
+    return text
 
 
 def _model_folder(path: Path | None) -> Path | None:

@@ -6,22 +6,26 @@ import asyncio
 import gc
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from warmstack.assembly import Assembly, read_assembly
 from warmstack.local.errors import LocalError
 from warmstack.local.instances import running_on, serves_already, state_folder
 from warmstack.local.order import LOOPBACK, EngineKind, UpOrder
 from warmstack.local.platform.start_plan import plan_start
-from warmstack.local.remote import ask
+from warmstack.local.remote import STOP_SECONDS, ask
 
 STARTED_SECONDS = 600.0
 """How long `--detach` waits: a first start makes a model and reads the engine from a cold disk."""
+_BEHIND = "WARMSTACK_LOCAL_BEHIND"
+"""Set for the process in the background, which gets the same arguments as the one that starts it."""
 
 
 def read(order: UpOrder) -> Assembly:
@@ -29,10 +33,16 @@ def read(order: UpOrder) -> Assembly:
 
     Raises:
         AssemblyError: It cannot be read.
+        LocalError: It has no such adapters.
     """
-    return read_assembly(
+    assembly = read_assembly(
         order.source, parameters=order.parameters, account=order.account, region=order.region, stack=order.stack
     )
+    known = {one.name for endpoint in assembly.endpoints for one in endpoint.components if one.base is not None}
+    if absent := sorted(order.adapters.keys() - known):
+        there = f"its adapters are {', '.join(sorted(known))}" if known else "it has none"
+        raise LocalError("\n".join(f"--adapter {name}: {order.source} has no such adapter; {there}" for name in absent))
+    return assembly
 
 
 def show_plan(order: UpOrder, *, as_json: bool) -> int:
@@ -57,6 +67,7 @@ def show_plan(order: UpOrder, *, as_json: bool) -> int:
 
 def serve_here(order: UpOrder, *, as_json: bool) -> int:
     """Serve until Ctrl-C."""
+    _fill_standard_streams()
     order = _possible(order)
     assembly = read(order)
     serve = _server()
@@ -82,27 +93,32 @@ def serve_here(order: UpOrder, *, as_json: bool) -> int:
 
 def serve_in_background(order: UpOrder, *, as_json: bool) -> int:
     """Start a process that serves, and return when it does."""
+    if os.environ.get(_BEHIND):
+        return serve_here(order, as_json=False)
     folder = state_folder(os.environ)
     running = running_on(folder, order.port)
     if running is not None:
         raise serves_already(running)
     read(_possible(order))  # what is wrong with it is said here, and not in a log
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     log = folder / f"local-{order.port}.log"
-    arguments = [one for one in sys.argv[1:] if one not in ("--detach", "-d", "--json")]
-    with log.open("wb") as output:
+    signals = _noted_signals()
+    with _opened(log) as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "warmstack", *arguments],
+            [sys.executable, "-m", "warmstack", *sys.argv[1:]],
+            env=os.environ | {_BEHIND: "1"},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             start_new_session=True,
         )
     try:
-        _await_ready(process, order, log)
+        _await_ready(process, order, log, signals)
     except BaseException:
         process.terminate()
-        process.wait()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
         raise
     assembly = read(order)
     if as_json:
@@ -126,7 +142,9 @@ class Reporter:
 
     def __call__(self, line: str) -> None:
         """Tell one line."""
-        print(f"[{self._timer() - self._began:6.1f} s] {line}", file=sys.stderr, flush=True)
+        # Guard: whoever read it may be gone, and what is told must not end what tells it.
+        with suppress(OSError, ValueError):
+            print(f"[{self._timer() - self._began:6.1f} s] {line}", file=sys.stderr, flush=True)
 
 
 def _possible(order: UpOrder) -> UpOrder:
@@ -176,10 +194,43 @@ def _run(coroutine: Any) -> None:
     uvloop.run(coroutine)
 
 
-def _await_ready(process: subprocess.Popen[bytes], order: UpOrder, log: Path) -> None:
+def _fill_standard_streams() -> None:
+    """Open what the caller closed: a socket would get its number, and take what is printed for an answer."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+def _noted_signals() -> list[int]:
+    """Return where the signals that ask for the end are noted from now on: Ctrl-C, a closed terminal, a polite kill.
+
+    They must not interrupt what starts the process in the background: nobody would know then which one to end.
+    """
+    noted: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, _frame: noted.append(number))
+    return noted
+
+
+def _opened(log: Path) -> BinaryIO:
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        log.write_bytes(b"")
+        # Guard: two that start at one instant would write over each other's lines.
+        return log.open("ab")
+    except OSError as error:
+        raise LocalError(f"{log} cannot be written: {error.strerror}; XDG_STATE_HOME names another folder") from error
+
+
+def _await_ready(process: subprocess.Popen[bytes], order: UpOrder, log: Path, signals: list[int]) -> None:
     deadline = time.monotonic() + STARTED_SECONDS
     told = 0
     while time.monotonic() < deadline:
+        if signals:
+            raise KeyboardInterrupt
         text = log.read_text(encoding="utf-8", errors="replace")
         # Whole lines only; the rest comes the next time.
         end = text.rfind("\n") + 1

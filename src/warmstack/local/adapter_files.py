@@ -27,6 +27,23 @@ def write_stand_in(_name: str, folder: Path) -> None:
     (folder / "adapter_config.json").write_text(json.dumps(STAND_IN_CONFIG), encoding="utf-8")
 
 
+def _filter(name: str, given: Path, room_bytes: int) -> Callable[[tarfile.TarInfo, str], tarfile.TarInfo | None]:
+    """Return what lets a member of an archive through: one that stays inside, and leaves room on the disk."""
+    left = room_bytes
+
+    def check(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
+        nonlocal left
+        left -= member.size
+        if left < 0:
+            # Guard: a few kilobytes may unpack to more than any disk.
+            raise LocalError(
+                f"adapter {name}: {given} unpacks to more than half of the free space here, {room_bytes} bytes"
+            )
+        return tarfile.data_filter(member, folder)
+
+    return check
+
+
 class AdapterFiles:
     """Finds the folder of an adapter.
 
@@ -70,7 +87,7 @@ class AdapterFiles:
             else:
                 folder.mkdir(parents=True, exist_ok=True)
                 with tarfile.open(given, "r:gz") as archive:
-                    archive.extractall(folder, filter="data")
+                    archive.extractall(folder, filter=_filter(name, given, shutil.disk_usage(folder).free // 2))
         except (OSError, tarfile.TarError, EOFError) as error:
             raise LocalError(f"adapter {name}: {given} cannot be read: {error}") from error
         if not (folder / "adapter_config.json").is_file():

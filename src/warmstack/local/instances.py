@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from warmstack.local.errors import LocalError
 
@@ -36,9 +37,16 @@ class Running:
 
 
 def state_folder(environment: Mapping[str, str]) -> Path:
-    """Return where the files are: ``$XDG_STATE_HOME/warmstack``, or ``~/.local/state/warmstack``."""
+    """Return where the files are: ``$XDG_STATE_HOME/warmstack``, or ``~/.local/state/warmstack``.
+
+    Raises:
+        LocalError: There is neither.
+    """
     given = environment.get("XDG_STATE_HOME", "")
-    base = Path(given) if given.startswith("/") else Path.home() / ".local" / "state"
+    try:
+        base = Path(given) if given.startswith("/") else Path.home() / ".local" / "state"
+    except RuntimeError as error:
+        raise LocalError("this user has no home folder; set XDG_STATE_HOME to a folder for local endpoints") from error
     return base / "warmstack"
 
 
@@ -115,10 +123,11 @@ def make_run_folder(state: Path, port: int) -> Path:
 def running_on(folder: Path, port: int) -> Running | None:
     """Return who serves a port, if it was written down and still lives."""
     try:
-        value = json.loads((folder / f"local-{port}.json").read_text(encoding="utf-8"))
+        value: Any = json.loads((folder / f"local-{port}.json").read_text(encoding="utf-8"))
         found = Running(**value)
+        texts = all(isinstance(value[name], str) for name in ("host", "birth"))
+        # Guard: a signal goes to this process, and -1 would be every one.
+        whole = texts and isinstance(value["pid"], int) and value["pid"] > 0
     except (OSError, ValueError, TypeError, RecursionError):
         return None
-    # Guard: a signal goes to this process, and -1 would be every one.
-    whole = isinstance(found.pid, int) and found.pid > 1 and isinstance(found.birth, str) and isinstance(found.host, str)
     return found if whole and found.is_alive else None

@@ -109,5 +109,5 @@ def _said(error: urllib.error.HTTPError, url: str) -> str:
     try:
         value = json.loads(error.read())
         return str(value["error"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException, RecursionError):
         return f"what answers at {url} is no local endpoint (HTTP {error.code})"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import resource
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator
@@ -65,6 +66,13 @@ class Stop:
             loop.add_signal_handler(number, self.ask)
 
 
+def allow_many_connections() -> None:
+    """Let this process have as many open files as it may: each connection is one, and 1,024 are soon used up."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens.
 
@@ -77,7 +85,9 @@ def listen(host: str, port: int) -> socket.socket:
     """
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+        # Guard: create_server leaves a socket open when it gets a name that cannot be encoded.
+        address = socket.getaddrinfo(host, port, family, socket.SOCK_STREAM)[0][4]
+        return socket.create_server(address, family=family, backlog=BACKLOG)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise LocalError(
@@ -85,6 +95,8 @@ def listen(host: str, port: int) -> socket.socket:
                 "endpoint runs there, --port takes another one"
             ) from error
         raise LocalError(f"{host}:{port} cannot be listened on: {error.strerror or error}") from error
+    except ValueError as error:
+        raise LocalError(f"{host!r} is no address: {error}") from error
 
 
 async def serve(

@@ -30,7 +30,7 @@ from warmstack.local.platform.dispatch import Dispatcher
 from warmstack.local.platform.journal import Journal
 from warmstack.local.platform.orders import CopyStarter, Report
 from warmstack.local.platform.platform import Platform, PlatformSettings
-from warmstack.local.serving import Stop, listen, serve
+from warmstack.local.serving import Stop, allow_many_connections, listen, serve
 from warmstack.local.simulated.starter import SimulatedStarter
 from warmstack.local.wire.parts import cutting
 
@@ -70,6 +70,7 @@ async def run_up(
     Raises:
         LocalError: It cannot start; nothing of it runs on.
     """
+    allow_many_connections()
     listener = listen(order.host, order.port)
     folder = make_run_folder(state, order.port)
     noted: Path | None = None

@@ -98,6 +98,7 @@ def running(
     latency: Latency | None = None,
     starter: CopyStarter | None = None,
     copies: int = 64,
+    source: str = "test",
     **settings: Any,
 ) -> Iterator[Local]:
     """Serve endpoints with simulated copies."""
@@ -133,7 +134,7 @@ def running(
             now=lambda: datetime.fromtimestamp(clock(), UTC),
             random=random,
         )
-        about = About(source="test", engine="simulated", url=url, pid=0, started_at=clock(), notices=())
+        about = About(source=source, engine="simulated", url=url, pid=0, started_at=clock(), notices=())
         stops.append(stop := _Quiet())
         loop = asyncio.get_running_loop()
 

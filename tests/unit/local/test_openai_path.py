@@ -16,6 +16,7 @@ from botocore.credentials import Credentials
 from tests.unit.local.definitions import PREFIX_AWARE, REGION, component, endpoint, variant
 from tests.unit.local.running import Local, running
 from tests.unit.local.sagemaker_sdk import generate_token
+from warmstack.local.wire.limits import Limits
 
 
 @pytest.fixture(scope="module")
@@ -165,3 +166,13 @@ def test_a_stream_that_breaks_is_no_whole_answer_and_no_defect(
             list(stream)
         local.until(lambda: copy.in_flight == 0)
     assert [record for record in caplog.records if record.exc_info] == []
+
+
+def test_an_answer_above_the_limit_is_an_error(tmp_path: Path) -> None:
+    limits = Limits(response_bytes=100)
+    with (
+        running(endpoint(), folder=tmp_path, limits=limits) as local,
+        client(local) as openai_client,
+        pytest.raises(openai.InternalServerError, match="HTTP content length exceeded 100 bytes"),
+    ):
+        openai_client.chat.completions.create(model="", messages=MESSAGES, max_tokens=9)

@@ -74,12 +74,16 @@ def test_at_the_threshold_an_instance_is_passed_over(tmp_path: Path) -> None:
     latency = Latency(decode_seconds_per_token=0.5)
     hosts = endpoint(variants=(variant(routing=PREFIX_AWARE, instances=2),))
     with running(hosts, folder=tmp_path, latency=latency) as local:
+        # In any order: a request that came first may be the last whose body has come.
         places = busy(local, 10)
-        home = places[0][0]
-        assert places[:4] == [(home, "prefix")] * 4
-        assert {copy for copy, _ in places[4:8]} == {copy for copy, _ in places} - {home}
-        assert {reason for _, reason in places[4:8]} == {"prefix_spill_instance"}
-        assert {reason for _, reason in places[8:]} == {"prefix_all_full"}
+        assert Counter(reason for _, reason in places) == {
+            "prefix": 4,
+            "prefix_spill_instance": 4,
+            "prefix_all_full": 2,
+        }
+        (home,) = {copy for copy, reason in places if reason == "prefix"}
+        (other,) = {copy for copy, reason in places if reason == "prefix_spill_instance"}
+        assert home != other
 
 
 def test_with_components_another_copy_on_the_instance_comes_first(tmp_path: Path) -> None:
@@ -89,10 +93,15 @@ def test_with_components_another_copy_on_the_instance_comes_first(tmp_path: Path
     )
     with running(hosts, folder=tmp_path, latency=latency) as local:
         places = busy(local, 10, InferenceComponentName="chat")
-        instances = [str(copy).split("/")[0] for copy, _ in places]
-        assert instances[:8] == [instances[0]] * 8
-        assert [reason for _, reason in places[:8]] == ["prefix"] * 4 + ["prefix_spill_copy"] * 4
-        assert {reason for _, reason in places[8:]} == {"prefix_spill_instance"}
+        assert Counter(reason for _, reason in places) == {
+            "prefix": 4,
+            "prefix_spill_copy": 4,
+            "prefix_spill_instance": 2,
+        }
+        instances = {(reason, str(copy).split("/")[0]) for copy, reason in places}
+        (home,) = {one for reason, one in instances if reason == "prefix"}
+        assert {one for reason, one in instances if reason == "prefix_spill_copy"} == {home}
+        assert home not in {one for reason, one in instances if reason == "prefix_spill_instance"}
 
 
 def test_kv_aware_follows_what_a_copy_was_sent(tmp_path: Path) -> None:

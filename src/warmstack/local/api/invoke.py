@@ -10,14 +10,14 @@ from contextlib import suppress
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from warmstack.local.api.replies import error_response, read_request
+from warmstack.local.api.replies import error_response, read_answer, read_request
 from warmstack.local.api.resolve import component_of, endpoint_of, variant_of
 from warmstack.local.api.services import Services
 from warmstack.local.container import ContainerGoneError
 from warmstack.local.platform.dispatch import Call, Flight, container_headers
 from warmstack.local.platform.journal import Exchange
 from warmstack.local.wire import errors, event_stream
-from warmstack.local.wire.errors import ApiError, Whereabouts, too_large
+from warmstack.local.wire.errors import ApiError, Whereabouts
 from warmstack.local.wire.headers import (
     CLOSED_SESSION_ID,
     CUSTOM_ATTRIBUTES,
@@ -115,7 +115,7 @@ class Invocations:
         try:
             async with asyncio.timeout(limits.response_seconds):
                 flight = await self._services.dispatcher.send(call, entry, where)
-                body = await _body(flight, where, limits.response_bytes)
+                body = await read_answer(flight, where, limits.response_bytes)
         except TimeoutError as error:
             raise where.process_error(errors.TIMED_OUT) from error
         finally:
@@ -133,7 +133,7 @@ class Invocations:
             async with asyncio.timeout_at(deadline):
                 flight = await self._services.dispatcher.send(call, entry, where)
                 if not 200 <= flight.status < 300:
-                    await _body(flight, where, limits.response_bytes)
+                    await read_answer(flight, where, limits.response_bytes)
         except TimeoutError as error:
             if flight is not None:
                 await flight.close()
@@ -161,32 +161,6 @@ class Invocations:
             yield event_stream.model_stream_error(errors.PROCESS_EXITED, event_stream.STREAM_BROKEN)
         finally:
             await flight.close()
-
-
-async def _body(flight: Flight, where: Whereabouts, limit_bytes: int) -> bytes:
-    """Return the body of an answer, or raise what becomes of it.
-
-    Raises:
-        ApiError: The container answered with an error, broke off, or with too much.
-    """
-    pieces: list[bytes] = []
-    size = 0
-    whole = True
-    try:
-        async for piece in flight.pieces():
-            size += len(piece)
-            pieces.append(piece)
-            if size > limit_bytes:
-                # Own words, and own choice: what SageMaker answers to a response that is too large is not documented.
-                raise where.model_error(flight.status, too_large(limit_bytes).message.encode(), whole=False)
-    except ContainerGoneError:
-        whole = False
-    body = b"".join(pieces)
-    if 200 <= flight.status < 300 and whole:
-        return body
-    if not whole and flight.status < 300:
-        raise where.process_error(errors.PROCESS_EXITED)
-    raise where.model_error(flight.status, body, whole=whole)
 
 
 def _result_headers(call: Call, flight: Flight) -> dict[str, str]:

@@ -13,10 +13,9 @@ from contextlib import suppress
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from warmstack.local.api.replies import openai_error, read_request
+from warmstack.local.api.replies import openai_error, read_answer, read_request
 from warmstack.local.api.resolve import component_of, endpoint_of, variant_of
 from warmstack.local.api.services import Services
-from warmstack.local.container import ContainerGoneError
 from warmstack.local.platform.dispatch import Call, Flight
 from warmstack.local.platform.journal import Exchange
 from warmstack.local.wire import errors
@@ -114,17 +113,13 @@ class OpenAiPath:
                     handed_on = True
                     deadline = began + services.limits.stream_seconds
                     return StreamingResponse(_passed_on(flight, deadline), flight.status, media_type=media)
-                body = b"".join([piece async for piece in flight.pieces()])
+                body = await read_answer(flight, where, services.limits.response_bytes)
         except TimeoutError as error:
             raise where.process_error(errors.TIMED_OUT) from error
-        except ContainerGoneError as error:
-            raise where.process_error(errors.PROCESS_EXITED) from error
         finally:
             if flight is not None and not handed_on:
                 await flight.close()
-        if 200 <= flight.status < 300:
-            return Response(body, flight.status, media_type=media)
-        raise where.model_error(flight.status, body)
+        return Response(body, flight.status, media_type=media)
 
 
 async def _passed_on(flight: Flight, deadline: float) -> AsyncIterator[bytes]:
@@ -139,8 +134,9 @@ async def _passed_on(flight: Flight, deadline: float) -> AsyncIterator[bytes]:
 
 def _error(error: ApiError) -> Response:
     if error.kind == "ModelError":
-        # The container's own status, and not 424; without one, the gateway's.
-        status = error.original_status or 500
+        # The container's own status, and not 424; without one that tells of an error, the gateway's.
+        given = error.original_status or 0
+        status = given if given >= 400 else 500
         return openai_error(status, error.message, kind="server_error", code="model_error")
     if error.status >= 500:
         return openai_error(error.status, error.message, kind="server_error", code="service_unavailable")

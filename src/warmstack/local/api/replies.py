@@ -9,7 +9,10 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from warmstack.local.wire.errors import ApiError, gone_away, too_large
+from warmstack.local.container import ContainerGoneError
+from warmstack.local.platform.dispatch import Flight
+from warmstack.local.wire import errors
+from warmstack.local.wire.errors import ApiError, Whereabouts, gone_away, too_large
 
 JSON = "application/json"
 
@@ -54,3 +57,29 @@ async def read_request(request: Request, limit_bytes: int) -> bytes:
     except ClientDisconnect as error:
         raise gone_away() from error
     return b"".join(pieces)
+
+
+async def read_answer(flight: Flight, where: Whereabouts, limit_bytes: int) -> bytes:
+    """Return the body of an answer, or raise what becomes of it.
+
+    Raises:
+        ApiError: The container answered with an error, broke off, or with too much.
+    """
+    pieces: list[bytes] = []
+    size = 0
+    whole = True
+    try:
+        async for piece in flight.pieces():
+            size += len(piece)
+            pieces.append(piece)
+            if size > limit_bytes:
+                # Own words, and own choice: what SageMaker answers to a response that is too large is not documented.
+                raise where.model_error(flight.status, too_large(limit_bytes).message.encode(), whole=False)
+    except ContainerGoneError:
+        whole = False
+    body = b"".join(pieces)
+    if 200 <= flight.status < 300 and whole:
+        return body
+    if not whole and flight.status < 300:
+        raise where.process_error(errors.PROCESS_EXITED)
+    raise where.model_error(flight.status, body, whole=whole)

@@ -69,7 +69,6 @@ class Copy:
     failure: str = ""
     sent_blocks: PrefixCache | None = None
 
-    @property
     def counts(self) -> bool:
         """Whether it is one of those that there are to be: it serves, starts, or has ended and is to be replaced."""
         gave_up = self.state is CopyState.FAILED and self.running is None

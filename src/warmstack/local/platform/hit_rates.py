@@ -68,5 +68,5 @@ async def ask_counters(engine: Container) -> CacheCounters | None:
     try:
         reply = await engine.send(ContainerRequest(method="GET", path="/metrics"))
         return read_counters(await read_body(reply)) if reply.status == 200 else None
-    except (ContainerGoneError, ValueError):
+    except (ContainerGoneError, ValueError, OverflowError):
         return None

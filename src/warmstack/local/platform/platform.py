@@ -147,9 +147,9 @@ class Platform:
         """
         component.desired_copies = count
         for copy in endpoint.copies_of(component.name):
-            if copy.state is CopyState.FAILED and not copy.counts:
+            if copy.state is CopyState.FAILED and not copy.counts():
                 del endpoint.copies[copy.name]
-        there = [copy for copy in endpoint.copies_of(component.name) if copy.counts]
+        there = [copy for copy in endpoint.copies_of(component.name) if copy.counts()]
         # The newest first: what has served longest is warmest.
         for copy in there[count:]:
             copy.state = CopyState.STOPPING
@@ -163,7 +163,7 @@ class Platform:
             copy.component != component.name or owner is not endpoint
             for owner in self.endpoints.values()
             for copy in owner.copies.values()
-            if copy.counts
+            if copy.counts()
         )
         return max(0, self.settings.room.copies - others)
 
@@ -184,7 +184,7 @@ class Platform:
             raise LocalError(f"instance {instance.name} is gone")
         gone = endpoint.copies_on(instance)
         # Not of those that are on their way out.
-        replaced = [copy.component for copy in gone if copy.counts]
+        replaced = [copy.component for copy in gone if copy.counts()]
         for copy in gone:
             copy.state = CopyState.STOPPING
         lost = endpoint.sessions.drop_instance(instance.name)
@@ -267,12 +267,12 @@ class Platform:
                 await self._bring_up(endpoint, copy)
                 return
             except (WarmstackError, OSError) as error:
-                if copy.state is CopyState.STOPPING:
+                # Guard: it may have been told to stop meanwhile, here and while it waits.
+                if not copy.counts():
                     return
                 self._report(f"{copy.name} did not start (try {attempt} of {STARTS_IN_VAIN}): {error}")
                 await self._sleep(self.settings.restart_seconds * attempt)
-            # Guard: it may have been told to stop meanwhile.
-            if copy.state is CopyState.STOPPING:
+            if not copy.counts():
                 return
         copy.state = CopyState.FAILED
 

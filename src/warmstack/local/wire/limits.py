@@ -43,6 +43,8 @@ class Limits:
         problems: list[str] = []
         for setting in settings:
             name, _, text = setting.partition("=")
+            if name in given:
+                problems.append(f"limit {name} is given twice")
             if name not in names:
                 problems.append(f"limit {name!r} does not exist; the limits are {', '.join(names)}")
                 continue
