@@ -269,3 +269,10 @@ def test_standard_streams_that_are_closed_are_no_sockets(environment: dict[str, 
             assert process.wait(WAIT_SECONDS) == 0
         finally:
             process.kill()
+
+
+def test_the_region_is_the_one_of_clients_where_the_template_names_none(environment: dict[str, str], port: int) -> None:
+    with_region = environment | {"AWS_REGION": "eu-central-1"}
+    for arguments, region in (((), "eu-central-1"), (("--region", "us-west-2"), "us-west-2")):
+        found = warmstack(with_region, "up", str(TEMPLATE), *SIMULATED, *arguments, "--dry-run", "--json")
+        assert json.loads(found.stdout)["endpoints"][0]["region"] == region

@@ -17,9 +17,10 @@ from warmstack.assembly.definitions import (
 )
 from warmstack.assembly.dockerfile import carried_file
 from warmstack.assembly.errors import AssemblyError
-from warmstack.assembly.reader import read_assembly
+from warmstack.assembly.reader import DEFAULT_REGION, read_assembly
 
 __all__ = [
+    "DEFAULT_REGION",
     "Assembly",
     "AssemblyError",
     "ComponentDefinition",

@@ -34,6 +34,7 @@ def read_assembly(
     account: str | None = None,
     region: str | None = None,
     stack: str | None = None,
+    default_region: str = DEFAULT_REGION,
 ) -> Assembly:
     """Read the endpoints of a cloud assembly or a template.
 
@@ -41,8 +42,9 @@ def read_assembly(
         path: A ``cdk.out`` (or another assembly's folder), its manifest, or a template in JSON or YAML.
         parameters: Values for parameters of the templates, by name.
         account: The account to read it for; else that of the stack's environment, else 111122223333.
-        region: The Region to read it for; else that of the stack's environment, else us-east-1.
+        region: The Region to read it for; else that of the stack's environment, else the default.
         stack: The one stack to read; without it all of them are.
+        default_region: The Region where nothing names one.
 
     Raises:
         AssemblyError: It cannot be read, or defines no endpoint that can be served: every problem, a line each.
@@ -51,7 +53,14 @@ def read_assembly(
     sources = _selected(find_sources(path, problems), stack, path, problems)
     if problems:
         raise AssemblyError(problems)
-    reading = _Reading(sources, dict(parameters or {}), account, region, problems)
+    reading = _Reading(
+        sources,
+        dict(parameters or {}),
+        problems,
+        account=account,
+        region=region,
+        default_region=default_region,
+    )
     try:
         endpoints = reading.endpoints()
     except RecursionError:
@@ -80,9 +89,11 @@ class _Reading:
         self,
         sources: Iterable[Source],
         parameters: Mapping[str, str],
+        problems: Problems,
+        *,
         account: str | None,
         region: str | None,
-        problems: Problems,
+        default_region: str,
     ) -> None:
         self.problems = problems
         self.notices: list[Notice] = []
@@ -91,7 +102,7 @@ class _Reading:
                 source,
                 parameters=parameters,
                 account=account or source.account or DEFAULT_ACCOUNT,
-                region=region or source.region or DEFAULT_REGION,
+                region=region or source.region or default_region,
                 problems=problems,
                 imports=self._import,
             )

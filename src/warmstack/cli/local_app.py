@@ -28,8 +28,8 @@ def up(
     parameters: Annotated[
         list[str], typer.Option("--parameter", metavar="NAME=VALUE", help="A parameter of the template.")
     ] = _NONE,
-    region: Annotated[str, typer.Option("--region", help="The Region, if the template names none.")] = _ABSENT,
-    account: Annotated[str, typer.Option("--account", help="The account, if it names none.")] = "111122223333",
+    region: Annotated[str, typer.Option("--region", help="The Region, instead of the assembly's.")] = _ABSENT,
+    account: Annotated[str, typer.Option("--account", help="The account, instead of the assembly's.")] = _ABSENT,
     engine: Annotated[
         str, typer.Option("--engine", metavar="vllm|simulated", help="What computes the answers.")
     ] = "vllm",

@@ -119,8 +119,8 @@ def _host(text: str) -> str:
     return text
 
 
-def _account(text: str) -> str:
-    if not re.fullmatch("[0-9]{12}", text):
+def _account(text: str | None) -> str | None:
+    if text is not None and not re.fullmatch("[0-9]{12}", text):
         raise LocalError(f"--account is {text!r}; an account's number has 12 digits")
     return text
 

@@ -15,13 +15,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from warmstack.assembly import Assembly, read_assembly
+from warmstack.assembly import DEFAULT_REGION, Assembly, read_assembly
 from warmstack.local.errors import LocalError
 from warmstack.local.instances import running_on, serves_already, state_folder
 from warmstack.local.order import LOOPBACK, EngineKind, UpOrder
 from warmstack.local.platform.start_plan import plan_start
 from warmstack.local.remote import STOP_SECONDS, ask
 
+INTERRUPTED = 130
+"""The exit status of one that was ended before it served."""
 STARTED_SECONDS = 600.0
 """How long `--detach` waits: a first start makes a model and reads the engine from a cold disk."""
 _BEHIND = "WARMSTACK_LOCAL_BEHIND"
@@ -36,7 +38,13 @@ def read(order: UpOrder) -> Assembly:
         LocalError: It has no such adapters.
     """
     assembly = read_assembly(
-        order.source, parameters=order.parameters, account=order.account, region=order.region, stack=order.stack
+        order.source,
+        parameters=order.parameters,
+        account=order.account,
+        region=order.region,
+        stack=order.stack,
+        # Where the template names none, the Region is the one that clients take from the same environment.
+        default_region=os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or DEFAULT_REGION,
     )
     known = {one.name for endpoint in assembly.endpoints for one in endpoint.components if one.base is not None}
     if absent := sorted(order.adapters.keys() - known):
@@ -79,7 +87,11 @@ def serve_here(order: UpOrder, *, as_json: bool) -> int:
     # The numbers of a first look at the files stay out of the collector's way.
     gc.freeze()
 
+    served = False
+
     async def on_ready(up: Any) -> None:
+        nonlocal served
+        served = True
         if as_json:
             print(json.dumps(_ready(up.order, assembly)), flush=True)
         else:
@@ -88,7 +100,7 @@ def serve_here(order: UpOrder, *, as_json: bool) -> int:
     coroutine = serve(order, assembly, report=report, on_ready=on_ready, state=state_folder(os.environ))
     _run(coroutine)
     report("stopped")
-    return 0
+    return 0 if served else INTERRUPTED
 
 
 def serve_in_background(order: UpOrder, *, as_json: bool) -> int:

@@ -37,8 +37,8 @@ class UpOrder:
         source: A cloud assembly or a template.
         stack: The one stack of it; None for each.
         parameters: The template's parameters.
-        account: The account's number in ARNs and texts.
-        region: The region; None for the assembly's own.
+        account: The account's number in ARNs and texts; None for the assembly's own.
+        region: The Region; None for the assembly's own.
         engine: What computes.
         host: The address to listen on.
         port: The port.
@@ -60,7 +60,7 @@ class UpOrder:
     source: Path
     stack: str | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
-    account: str = "111122223333"
+    account: str | None = None
     region: str | None = None
     engine: EngineKind = EngineKind.VLLM
     host: str = DEFAULT_HOST

@@ -81,13 +81,16 @@ class PrefixCache:
         self._blocks.clear()
 
 
-def chained_block_ids(content: Sequence[int] | bytes, block_size: int, *, seed: bytes = b"") -> tuple[int, ...]:
+def chained_block_ids(
+    content: Sequence[int] | bytes, block_size: int, *, seed: bytes = b"", after: int | None = None
+) -> tuple[int, ...]:
     """Return the ids of the full blocks of a prompt: equal exactly where everything up to the block's end is equal.
 
     Args:
         content: Token ids, or bytes that stand for them.
         block_size: In tokens, or bytes.
         seed: What else parts caches: an adapter's name, a cache salt.
+        after: The id of the block that the content continues; None at the start of a prompt.
 
     Raises:
         ValueError: The block size is below one.
@@ -97,7 +100,7 @@ def chained_block_ids(content: Sequence[int] | bytes, block_size: int, *, seed: 
     is_bytes = isinstance(content, bytes)
     data = memoryview(content if isinstance(content, bytes) else array("q", content).tobytes())
     step = block_size if is_bytes else block_size * _TOKEN_BYTES
-    parent = sha256(seed).digest()[:_ID_BYTES]
+    parent = sha256(seed).digest()[:_ID_BYTES] if after is None else after.to_bytes(_ID_BYTES, "big")
     ids: list[int] = []
     for end in range(step, len(data) + 1, step):
         parent = sha256(parent + data[end - step : end]).digest()[:_ID_BYTES]

@@ -11,7 +11,7 @@ import itertools
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from warmstack.local.container import ContainerGoneError, ContainerRequest, MemoryReply
@@ -163,9 +163,11 @@ class SimulatedEngine:
             for word in itertools.islice(words, run.answer_tokens):
                 await self._wait(self.settings.latency.decode_seconds_per_token)
                 self.counters.generation_tokens += 1
+                run.answered.append(word)
                 yield word
                 self._check_alive()
             self.counters.finished += 1
+            self._keep_answer(run)
         finally:
             self.counters.running -= 1
             self._slots.release()
@@ -182,12 +184,24 @@ class SimulatedEngine:
             usable = blocks[: max(count - 1, 0) // settings.block_size_tokens]
             run.cached_tokens = self._cache.match(usable) * settings.block_size_tokens
             self._cache.insert(blocks)
+            run.blocks = blocks
             self.counters.queried_tokens += count
             self.counters.hit_tokens += run.cached_tokens
             self.counters.cache_usage = len(self._cache) / settings.cache_blocks
         self.counters.prompt_tokens += count
         latency = settings.latency
         await self._wait(latency.overhead_seconds + latency.prefill_seconds_per_token * (count - run.cached_tokens))
+
+    def _keep_answer(self, run: _Run) -> None:
+        """Hold the answer's blocks, too: the next turn of a conversation starts with it."""
+        if not self.settings.prefix_caching:
+            return
+        size = self.settings.block_size_tokens * BYTES_PER_TOKEN
+        rest = run.prompt[len(run.blocks) * size :] + "".join(run.answered).encode()
+        last = run.blocks[-1] if run.blocks else None
+        more = chained_block_ids(rest, size, seed=run.voice.encode(), after=last)
+        if more:
+            self._cache.insert((*run.blocks, *more))
 
     async def _wait(self, seconds: float) -> None:
         """Wait, unless the end comes first."""
@@ -266,6 +280,8 @@ class _Run:
     prompt_tokens: int
     answer_tokens: int
     cached_tokens: int = 0
+    blocks: tuple[int, ...] = ()
+    answered: list[str] = field(default_factory=list)
 
 
 def _room(length: int, prompt_tokens: int, max_tokens: int | None) -> int:

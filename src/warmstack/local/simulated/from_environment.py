@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
+
 from warmstack.assembly import ModelDefinition
 from warmstack.local.simulated.settings import Latency, SimulatedSettings
 
+WEIGHTS = "/opt/ml/model"
 _NAMES = {
     "lmi": {
         "length": "OPTION_MAX_MODEL_LEN",
@@ -33,6 +37,23 @@ _NAMES = {
 }
 
 
+def _model_names(given: str, model: ModelDefinition) -> tuple[str, ...]:
+    """Return what a model is called: several names are a JSON list in the images' environment."""
+    with suppress(ValueError):
+        listed = json.loads(given)
+        if isinstance(listed, list) and listed and all(isinstance(one, str) and one for one in listed):
+            return tuple(listed)
+    if given:
+        return (given,)
+    if model.server == "lmi":
+        # LMI's handler calls the model so where nothing else is said (djl-serving d21927c4, vllm_async_service.py).
+        return ("lmi",)
+    # Else its path is its name: the images look for the weights there first.
+    own = model.environment.get("SM_VLLM_MODEL") or model.environment.get("SM_SGLANG_MODEL_PATH")
+    hub = model.environment.get("HF_MODEL_ID") if model.model_data is None else None
+    return (own or hub or WEIGHTS,)
+
+
 def simulated_settings(model: ModelDefinition, latency: Latency, cache_blocks: int | None) -> SimulatedSettings:
     """Return the settings of a model's simulated engine; what is absent or no number takes the default.
 
@@ -53,10 +74,8 @@ def simulated_settings(model: ModelDefinition, latency: Latency, cache_blocks: i
         text = environment.get(names[key])
         return otherwise if text is None else text.lower() not in ("false", "0")
 
-    # LMI's handler calls the model so where nothing else is said (djl-serving d21927c4, vllm_async_service.py).
-    name = "lmi" if model.server == "lmi" else default.model_names[0]
     return SimulatedSettings(
-        model_names=(environment.get(names["name"]) or name,),
+        model_names=_model_names(environment.get(names["name"], ""), model),
         max_model_len=number("length", default.max_model_len),
         max_num_seqs=number("seqs", default.max_num_seqs),
         cache_blocks=cache_blocks or default.cache_blocks,

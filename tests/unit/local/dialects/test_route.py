@@ -30,11 +30,11 @@ def test_a_route_reaches_any_path_past_sessions_and_adapters() -> None:
 
 @pytest.mark.parametrize("attributes", ["", "x=1", "route=v1/chat/completions"])
 def test_without_one_the_request_stays(attributes: str) -> None:
-    assert asked(attributes, AMAZON_LINUX).value["model"] == "simulated"
+    assert asked(attributes, AMAZON_LINUX).value["model"] == "/opt/ml/model"
 
 
 def test_other_images_know_no_routes() -> None:
-    assert asked("route=/v1/chat/completions").value["model"] == "simulated"
+    assert asked("route=/v1/chat/completions").value["model"] == "/opt/ml/model"
 
 
 def test_a_route_is_for_invocations_only() -> None:
