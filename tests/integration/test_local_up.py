@@ -97,7 +97,7 @@ def test_status_faults_and_down(environment: dict[str, str], port: int) -> None:
         status = json.loads(warmstack(environment, "status", "--port", str(port), "--json").stdout)
         assert status["requests"] == 1
         assert status["notices"] == [
-            "rag-prod: variant primary: 2 of 7 copies start; --copies and --instances change it"
+            "rag-prod: variant primary: 2 of 7 copies start; --copies and --instances change that"
         ]
         shown = warmstack(environment, "status", "--port", str(port))
         assert "i-1" in shown.stdout
@@ -107,7 +107,7 @@ def test_status_faults_and_down(environment: dict[str, str], port: int) -> None:
         assert done.stdout == f"{copy} slow by 0.1 s\n"
         bad = warmstack(environment, "fault", "slow", "nowhere", "--port", str(port))
         assert bad.returncode == 1
-        assert bad.stderr.startswith("warmstack: copy 'nowhere' is none; there are i-1/primary-")
+        assert bad.stderr.startswith("warmstack: there is no copy 'nowhere'; there is i-1/primary-")
         down = warmstack(environment, "down", "--port", str(port))
         assert (down.returncode, down.stdout) == (
             0,

@@ -114,7 +114,7 @@ def _show_requests(out: Any, entries: list[dict[str, Any]]) -> None:
             entry["copy"] or "-",
             str(entry["status"] or "runs"),
             "-" if first is None else f"{first * 1000:.1f} ms",
-            entry["detail"],
+            " – ".join(one for one in (entry["detail"], entry["problem"]) if one),
         )
         table.add_row(*map(Text, row))
     out.print(table)

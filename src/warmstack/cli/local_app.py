@@ -34,9 +34,11 @@ def up(
         str, typer.Option("--engine", metavar="vllm|simulated", help="What computes the answers.")
     ] = "vllm",
     copies: Annotated[
-        int, typer.Option("--copies", help="How many copies start in all: 2 of vllm, each one simulated.", min=1)
+        int, typer.Option("--copies", help="The most copies that start in all: else 2 of vllm, 512 simulated.", min=1)
     ] = _ABSENT,
-    instances: Annotated[int, typer.Option("--instances", help="On how many instances.", min=1)] = _ABSENT,
+    instances: Annotated[
+        int, typer.Option("--instances", help="The most instances that start in all.", min=1)
+    ] = _ABSENT,
     model: Annotated[
         Path, typer.Option("--model", metavar="DIR", help="A model's folder, instead of a small random one.")
     ] = _ABSENT,

@@ -13,7 +13,8 @@ def install_engines(*, check_only: bool) -> int:
         from warmstack.local.engines import find_engine, install_engine, platform_problem
     except ImportError as error:
         raise LocalError(
-            f"the local endpoint needs {error.name}, which is not installed: pip install 'warmstack[local]'"
+            f"the local endpoint needs {error.name}, which is not installed: pip install 'warmstack[local]', or in a "
+            "clone make setup"
         ) from error
     found = find_engine()
     if found is not None:

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from warmstack.assembly import DEFAULT_REGION, Assembly, read_assembly
 from warmstack.local.errors import LocalError
 from warmstack.local.instances import running_on, serves_already, state_folder
-from warmstack.local.order import LOOPBACK, EngineKind, UpOrder
+from warmstack.local.order import DEFAULT_PORT, LOOPBACK, EngineKind, UpOrder
 from warmstack.local.platform.start_plan import plan_start
 from warmstack.local.remote import STOP_SECONDS, ask
 
@@ -94,7 +94,7 @@ def serve_here(order: UpOrder, *, as_json: bool) -> int:
         served = True
         if as_json:
             print(json.dumps(_ready(up.order, assembly)), flush=True)
-        else:
+        elif not os.environ.get(_BEHIND):  # whoever started this one in the background tells it
             _tell_ready(up.order, assembly)
 
     coroutine = serve(order, assembly, report=report, on_ready=on_ready, state=state_folder(os.environ))
@@ -137,7 +137,8 @@ def serve_in_background(order: UpOrder, *, as_json: bool) -> int:
         print(json.dumps(_ready(order, assembly) | {"pid": process.pid, "log": str(log)}))
     else:
         _tell_ready(order, assembly)
-        print(f"\nIn the background as process {process.pid}; log {log}; `warmstack local down` ends it.")
+        port = "" if order.port == DEFAULT_PORT else f" --port {order.port}"
+        print(f"\nIn the background as process {process.pid}; log {log}; `warmstack local down{port}` ends it.")
     return 0
 
 
@@ -266,7 +267,7 @@ def _ready(order: UpOrder, assembly: Assembly) -> dict[str, Any]:
     return {
         "url": order.url,
         "status_page": f"{order.url}/_warmstack/",
-        "environment": _environment(order),
+        "environment": _environment(order) | {"AWS_DEFAULT_REGION": assembly.endpoints[0].region},
         "endpoints": [
             {
                 "name": endpoint.name,

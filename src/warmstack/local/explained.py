@@ -39,10 +39,11 @@ def explained(order: UpOrder, assembly: Assembly, plan: StartPlan) -> dict[str, 
 def _replacements(order: UpOrder, assembly: Assembly) -> tuple[str, ...]:
     real = order.engine is not EngineKind.SIMULATED
     said = dialect_notices(assembly, real=real, defects=order.defects)
-    if not real:
-        return said
     from warmstack.local.engines import read_model
-    from warmstack.local.real.replacements import STAND_IN, replacements
+    from warmstack.local.real.replacements import STAND_IN, fatal_settings, replacements
+
+    if not real:
+        return (*fatal_settings(assembly), *said)
 
     model = read_model(order.model) if order.model else STAND_IN
     return (*replacements(assembly, model, order.kv_cache_bytes), *said)

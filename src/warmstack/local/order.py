@@ -84,7 +84,7 @@ class UpOrder:
         """How much starts on this machine."""
         copies = self.copies or (REAL_ROOM if self.engine is EngineKind.VLLM else SIMULATED_ROOM)
         instances = self.instances or copies
-        way_out = "--copies starts more" if self.engine is EngineKind.VLLM else "--copies and --instances change it"
+        way_out = "--copies and --instances change that"
         return Room(copies=copies, instances=instances, way_out=way_out)
 
     @property

@@ -30,6 +30,8 @@ from warmstack.local.platform.dispatch import Dispatcher
 from warmstack.local.platform.journal import Journal
 from warmstack.local.platform.orders import CopyStarter, Report
 from warmstack.local.platform.platform import Platform, PlatformSettings
+from warmstack.local.real.replacements import fatal_settings, is_fatal
+from warmstack.local.sanity import check_start
 from warmstack.local.serving import Stop, allow_many_connections, listen, serve
 from warmstack.local.simulated.starter import SimulatedStarter
 from warmstack.local.wire.parts import cutting
@@ -86,10 +88,11 @@ async def run_up(
             accelerators=_accelerators,
             report=report,
         )
+        check_start(order, assembly, platform.plan)
         services = make_services(order, assembly, platform, random)
         notices = (*map(str, assembly.notices), *made.differences)
-        for notice in notices:
-            report(f"note: {notice}")
+        for notice in sorted(notices, key=is_fatal, reverse=True):
+            report(f"{'WARNING' if is_fatal(notice) else 'note'}: {notice}")
         about = About(
             source=str(order.source),
             engine=order.engine.value,
@@ -193,7 +196,10 @@ def make_starter(order: UpOrder, assembly: Assembly, folder: Path, report: Repor
 
 
 def _said_at_start(order: UpOrder, assembly: Assembly) -> tuple[str, ...]:
-    return dialect_notices(assembly, real=order.engine is EngineKind.VLLM, defects=order.defects)
+    real = order.engine is EngineKind.VLLM
+    # A real engine's replacements name them among the others.
+    fatal = () if real else fatal_settings(assembly)
+    return (*fatal, *dialect_notices(assembly, real=real, defects=order.defects))
 
 
 def _made(_folder: Path) -> None:

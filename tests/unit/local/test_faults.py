@@ -129,10 +129,10 @@ def test_an_answer_that_breaks_off_is_a_model_error(local: Local) -> None:
     ("fault", "target", "text"),
     [
         ("explode", "i-1", "fault 'explode' does not exist; the faults are kill, hang"),
-        ("kill", "i-99", "copy 'i-99' is none; there are i-1/primary-"),
-        ("kill", "", "copy '' is none"),
-        ("refuse", "absent", "component 'absent' is none; there are chat"),
-        ("restart", "absent", "instance 'absent' is none"),
+        ("kill", "i-99", "there is no copy 'i-99'; "),
+        ("kill", "", "there is no copy ''; there is i-1/primary-"),
+        ("refuse", "absent", "there is no component 'absent'; there is chat"),
+        ("restart", "absent", "there is no instance 'absent'; "),
         ("expire", "absent", "session 'absent' is not open"),
     ],
 )

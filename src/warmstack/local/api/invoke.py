@@ -75,6 +75,7 @@ class Invocations:
             else:
                 response = await self._streamed(call, entry, where)
         except ApiError as error:
+            entry.failed(error.original_message or error.message)
             response = error_response(error, request_id)
         entry.status = response.status_code
         response.headers["x-amzn-RequestId"] = request_id

@@ -47,11 +47,13 @@ class OpenAiPath:
         problem = token_problem(request.headers.get("authorization"), region=services.region, now=services.now())
         if problem is not None:
             # The status is known from the live service; the text is this page's own.
+            entry.failed(problem)
             response = openai_error(403, problem, kind="invalid_request_error", code="access_denied")
         else:
             try:
                 response = await self._answer(request, name, component, entry)
             except ApiError as error:
+                entry.failed(error.original_message or error.message)
                 response = _error(error)
         entry.status = response.status_code
         return response

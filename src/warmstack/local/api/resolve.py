@@ -46,12 +46,12 @@ def variant_of(
     Raises:
         ApiError: It names one that is not there.
     """
-    if component is not None:
-        base = endpoint.components[component.hosts]
-        return endpoint.variants[base.definition.variant_name]
     if target is not None and target not in endpoint.variants:
         # Own words: SageMaker's own text is not documented.
         raise validation_error(f"Variant {target} of endpoint {endpoint.name} not found.")
+    if component is not None:
+        base = endpoint.components[component.hosts]
+        return endpoint.variants[base.definition.variant_name]
     variants = list(endpoint.variants.values())
     if len(variants) == 1:
         return variants[0]

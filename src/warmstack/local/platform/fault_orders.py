@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from types import UnionType
 from typing import TypeVar
 
@@ -141,10 +142,12 @@ def _one(named: Mapping[str, _T], target: str, what: str) -> _T:
     if target in named:
         return named[target]
     # Guard: i-1 is also the start of i-10; the copies of an instance go before those of others.
-    found = [name for name in named if name.startswith(f"{target}/")]
-    found = found or [name for name in named if name.startswith(target)]
-    found = found if target else []
+    found = [name for name in named if target and (name.startswith(f"{target}/") or name.endswith(f"/{target}"))]
+    found = found or [name for name in named if target and name.startswith(target)]
     if len(found) == 1:
         return named[found[0]]
-    problem = "fits more than one" if found else "is none"
-    raise LocalError(f"{what} {target!r} {problem}; there are {', '.join(named) or 'none'}")
+    if found:
+        raise LocalError(f"{target!r} names more than one {what}: {', '.join(found)}")
+    near = get_close_matches(target, named, 1)
+    hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(named) or 'none'}"
+    raise LocalError(f"there is no {what} {target!r}; {hint}")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 KEPT = 200
+PROBLEM_LENGTH = 240
 NAME_LENGTH = 63
 """The longest name of an endpoint or component. A request may hold anything in its place, up to the size of a URL."""
 
@@ -29,6 +30,7 @@ class Exchange:
         seconds: When it was over.
         request_bytes: How large its body was.
         in_session: Whether it came in a session.
+        problem: What the client was told of an error, or the start of it.
     """
 
     number: int
@@ -44,6 +46,11 @@ class Exchange:
     seconds: float | None = None
     request_bytes: int = 0
     in_session: bool = False
+    problem: str = ""
+
+    def failed(self, text: str) -> None:
+        """Note what the client is told of an error."""
+        self.problem = text if len(text) <= PROBLEM_LENGTH else f"{text[:PROBLEM_LENGTH]}…"
 
 
 class Journal:

@@ -82,6 +82,7 @@ class Platform:
         self._report = report
         self._sleep = sleep
         self._numbers = itertools.count(1)
+        self._instance_numbers = itertools.count(1)
         self._tasks: set[asyncio.Task[None]] = set()
         self._starting = asyncio.Semaphore(settings.starts_at_once)
         self._stopping = False
@@ -219,16 +220,13 @@ class Platform:
         return made
 
     def _copy(self, endpoint: Endpoint, instance: Instance, component: str | None, variant: Variant) -> Copy:
-        name = self._name(f"{instance.name}/{component or variant.definition.name}")
+        name = f"{instance.name}/{component or variant.definition.name}-{next(self._numbers)}"
         copy = Copy(name=name, instance=instance, component=component)
         endpoint.copies[name] = copy
         return copy
 
     def _instance(self, variant: Variant) -> Instance:
-        return Instance(name=self._name("i"), variant=variant.definition.name)
-
-    def _name(self, start: str) -> str:
-        return f"{start}-{next(self._numbers)}"
+        return Instance(name=f"i-{next(self._instance_numbers)}", variant=variant.definition.name)
 
     async def _bring_up(self, endpoint: Endpoint, copy: Copy) -> None:
         """Start a copy, register its adapters, and take it into service."""

@@ -21,6 +21,20 @@ STAND_IN = LocalModel(
 """The shape of the small random model, for a look at what would be replaced before it is made."""
 
 
+WOULD_NOT_START = "the container would not start with it"
+"""In the reason of a setting that the server's own start refuses: on AWS, the worst of what is said here."""
+
+
+def is_fatal(notice: str) -> bool:
+    """Return whether a sentence tells of a setting with which a container would not start."""
+    return WOULD_NOT_START in notice
+
+
+def fatal_settings(assembly: Assembly) -> tuple[str, ...]:
+    """Return a sentence for each setting with which a container of the template would not start."""
+    return tuple(one for one in replacements(assembly, STAND_IN, 256 << 20) if is_fatal(one))
+
+
 def translated(model: ModelDefinition, local: LocalModel, kv_cache_bytes: int) -> Translation:
     """Return what a local copy gets in the place of a model's environment.
 

@@ -47,7 +47,7 @@ function copyRow(instance, copy) {
   const faults = copy.faults.concat(copy.failure ? [copy.failure] : []).join(", ");
   return row(
     element("td", instance.name),
-    element("td", copy.name.slice(instance.name.length + 1)),
+    element("td", copy.name.slice(instance.name.length + 1), "name"),
     element("td", copy.state, copy.state),
     element("td", copy.in_flight, "number"),
     element("td", copy.served, "number"),
@@ -98,11 +98,13 @@ function endpoint(one) {
   made.append(table([["Instance"], ["Copy"], ["State"], ["In flight", "number"], ["Served", "number"],
     ["Hit rate", "number"], ["With tiers", "number"], ["Faults"]], rows));
   if (one.components.length) {
-    const named = one.components.map((component) => {
-      const kind = component.base ? `adapter of ${component.base}` : `${component.desired_copies} copies`;
-      return `${component.name} (${kind}${component.refuses ? ", refuses" : ""})`;
-    });
-    made.append(element("p", `Components: ${named.join(", ")}`, "facts"));
+    const list = element("ul", undefined, "components");
+    list.append(...one.components.map((component) => {
+      const copies = component.desired_copies === 1 ? "1 copy" : `${component.desired_copies} copies`;
+      const kind = component.base ? `adapter of ${component.base}` : copies;
+      return element("li", `${component.name} (${kind}${component.refuses ? ", refuses" : ""})`);
+    }));
+    made.append(list);
   }
   return made;
 }
@@ -110,10 +112,11 @@ function endpoint(one) {
 function requestRow(entry) {
   return row(
     element("td", entry.number, "number"),
-    element("td", entry.operation),
+    element("td", entry.operation.replace("InvokeEndpoint", "Invoke").replace("WithResponseStream", " (stream)")
+      .replace("OpenAI chat completions", "OpenAI chat")),
     element("td", entry.component ? `${entry.endpoint} / ${entry.component}` : entry.endpoint),
-    element("td", entry.copy || "–"),
-    element("td", entry.detail || "refused before it was routed", "why"),
+    element("td", entry.copy || "–", "name"),
+    element("td", entry.problem ? `${entry.detail} – ${entry.problem}` : entry.detail, "why"),
     element("td", entry.status === null ? "runs" : entry.status, entry.status >= 400 ? "number failed" : "number"),
     element("td", seconds(entry.first_byte_seconds), "number"),
     element("td", seconds(entry.seconds), "number"),
@@ -140,9 +143,9 @@ async function look() {
     const answer = await fetch("status", { cache: "no-store" });
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     show(await answer.json());
-  } catch (error) {
+  } catch {
     document.body.classList.add("lost");
-    document.getElementById("about").textContent = `The local endpoint does not answer (${error.message}).`;
+    document.getElementById("about").textContent = `The local endpoint does not answer.`;
   }
   setTimeout(look, EVERY_MS);
 }
