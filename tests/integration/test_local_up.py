@@ -198,6 +198,14 @@ def test_a_dry_run_starts_nothing(environment: dict[str, str], port: int) -> Non
     assert not listens(port)
 
 
+def test_a_dry_run_says_what_it_lacks(environment: dict[str, str]) -> None:
+    bare = environment | {"WARMSTACK_ENGINE": "/nowhere"}
+    found = warmstack(bare, "up", str(TEMPLATE), "--dry-run")
+    assert found.returncode == 0
+    # Where the engine's wheels do not fit, it goes on with simulated copies, and says so.
+    assert "vLLM is not installed" in found.stdout or "going on with simulated copies" in found.stderr
+
+
 def test_options_are_listed_for_people_and_scripts(environment: dict[str, str]) -> None:
     assert "spill = least_outstanding | next_in_hash_order" in warmstack(environment, "options").stdout
     listed = json.loads(warmstack(environment, "options", "--json").stdout)

@@ -21,7 +21,7 @@ _NONE: Any = ()
 @local_app.command("up")
 def up(
     source: Annotated[
-        Path, typer.Argument(metavar="[SOURCE]", help="A cloud assembly, or a template: JSON or YAML.")
+        Path, typer.Argument(metavar="SOURCE", help="A cloud assembly, or a template: JSON or YAML.")
     ] = Path("cdk.out"),
     *,
     stack: Annotated[str, typer.Option("--stack", help="Serve this stack only.")] = _ABSENT,
@@ -86,7 +86,7 @@ def up(
         typer.Option("--host", help="The address to listen on; others than the loopback are open to all."),
     ] = "127.0.0.1",
     port: Port = _DEFAULT_PORT,
-    seed: Annotated[int, typer.Option("--seed", help="Of every random choice.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="The seed of every random choice.")] = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would start.")] = False,
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Return when it serves.")] = False,
     as_json: AsJson = False,
@@ -177,7 +177,7 @@ def options(as_json: AsJson = False) -> None:
 def install(
     *, check: Annotated[bool, typer.Option("--check", help="Only say whether it is installed.")] = False
 ) -> None:
-    """Install vLLM for the CPU and LMCache, in an environment of their own (1.9 GB, x86-64 Linux, Python 3.11)."""
+    """Install vLLM for the CPU and LMCache, in an environment of their own (2.3 GB, x86-64 Linux, Python 3.11)."""
     from warmstack.cli.local_install import install_engines
 
     raise typer.Exit(install_engines(check_only=check))

@@ -21,6 +21,7 @@ from warmstack.local.instances import running_on, serves_already, state_folder
 from warmstack.local.order import DEFAULT_PORT, LOOPBACK, EngineKind, UpOrder
 from warmstack.local.platform.start_plan import plan_start
 from warmstack.local.remote import STOP_SECONDS, ask
+from warmstack.local.sanity import check_start
 
 INTERRUPTED = 130
 """The exit status of one that was ended before it served."""
@@ -58,8 +59,17 @@ def show_plan(order: UpOrder, *, as_json: bool) -> int:
     from warmstack.local.explained import explained
 
     assembly = read(order)
+    problems: list[str] = []
+    try:
+        order = _possible(order)
+    except LocalError as error:
+        problems.append(str(error))
     plan = plan_start(assembly.endpoints, order.room)
-    document = explained(order, assembly, plan)
+    try:
+        check_start(order, assembly, plan)
+    except LocalError as error:
+        problems.append(str(error))
+    document = explained(order, assembly, plan) | {"problems": problems}
     if as_json:
         print(json.dumps(document, indent=2, ensure_ascii=False))
         return 0
@@ -70,6 +80,7 @@ def show_plan(order: UpOrder, *, as_json: bool) -> int:
     _list("not served, or not known here", document["notices"])
     _list("smaller than asked for", document["reductions"])
     _list("otherwise than on SageMaker", document["replacements"])
+    _list("it would not start", problems)
     return 0
 
 
@@ -179,7 +190,7 @@ def _possible(order: UpOrder) -> UpOrder:
     problem = platform_problem()
     if problem is None:
         raise LocalError(
-            "vLLM is not installed for the local endpoint: `warmstack local install` does that once (1.9 GB, one to "
+            "vLLM is not installed for the local endpoint: `warmstack local install` does that once (2.3 GB, one to "
             "three minutes); --engine simulated needs nothing"
         )
     print(f"warmstack: {problem}: going on with simulated copies", file=sys.stderr)

@@ -36,6 +36,11 @@ def test_an_endpoint_is_described(local: Local) -> None:
     control(local.url).get_waiter("endpoint_in_service").wait(EndpointName="demo")
 
 
+def test_an_endpoint_is_being_created_until_everything_has_started(local: Local) -> None:
+    local.platform.ready = False
+    assert control(local.url).describe_endpoint(EndpointName="demo")["EndpointStatus"] == "Creating"
+
+
 def test_components_are_described_and_listed(local: Local) -> None:
     client = control(local.url)
     found = client.describe_inference_component(InferenceComponentName="chat")

@@ -66,6 +66,13 @@ def test_a_copy_that_hangs_times_out_as_sagemaker_says_it(local: Local) -> None:
     assert invoke(local)
 
 
+def test_all_copies_can_be_healed_at_once(local: Local) -> None:
+    for name in ("demo", "parts"):
+        put(local, "slow", only_copy(local, name), seconds=30)
+    assert put(local, "heal", "all") == "every copy is well"
+    assert invoke(local)
+
+
 def test_a_slow_copy_answers_late(local: Local) -> None:
     put(local, "slow", only_copy(local), seconds=0.2)
     invoke(local)

@@ -30,7 +30,7 @@ class Documents:
             "EndpointArn": self.arn("endpoint", endpoint.name),
             "EndpointConfigName": endpoint.definition.config_name,
             "ProductionVariants": [_variant_summary(one) for one in endpoint.variants.values()],
-            "EndpointStatus": _endpoint_status(endpoint),
+            "EndpointStatus": _endpoint_status(endpoint) if self._services.platform.ready else "Creating",
             "CreationTime": endpoint.created_at,
             "LastModifiedTime": endpoint.created_at,
         }

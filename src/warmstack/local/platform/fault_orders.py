@@ -95,6 +95,11 @@ def _check(order: FaultOrder) -> None:
 
 
 async def _on_copy(platform: Platform, order: FaultOrder) -> str:
+    if order.fault == "heal" and order.target == "all":
+        for endpoint in _all(platform):
+            for one in endpoint.copies.values():
+                one.faults.clear()
+        return "every copy is well"
     copy = _one(
         {one.name: one for endpoint in _all(platform) for one in endpoint.copies.values()}, order.target, "copy"
     )

@@ -9,7 +9,7 @@ FAULTS: Mapping[str, str] = {
     "hang": "have a copy answer nothing",
     "slow": "have a copy wait before each answer, by --seconds",
     "cut": "have a copy break its answers off after --pieces, --times or for good",
-    "heal": "take hang, slow and cut from a copy",
+    "heal": "take hang, slow and cut from a copy, or from each one with the target 'all'",
     "refuse": "have a component say that it has no capacity",
     "accept": "have it take requests again",
     "expire": "end a session, or each one with the target 'all'",
