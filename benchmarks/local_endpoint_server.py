@@ -63,9 +63,6 @@ class Outside:
     async def register(self, adapter: AdapterOrder) -> None:
         """Not needed."""
 
-    async def unregister(self, name: str) -> None:
-        """Not needed."""
-
     async def wait(self) -> str:
         """Wait for ever."""
         await asyncio.Event().wait()

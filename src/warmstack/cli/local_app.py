@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
+from warmstack.local.defaults import DEFAULT_HOST, DEFAULT_PORT
+
 local_app = typer.Typer(
     help="Serve a synthesized template on this machine, as SageMaker's runtime would.", no_args_is_help=True
 )
 _ABSENT: Any = None
-_DEFAULT_PORT = 8787
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON for scripts.")]
 Port = Annotated[int, typer.Option("--port", "-p", help="The port of the local endpoint.", min=1, max=65535)]
 # Lists are made anew for each call: typer only reads these.
@@ -84,8 +85,8 @@ def up(
     host: Annotated[
         str,
         typer.Option("--host", help="The address to listen on; others than the loopback are open to all."),
-    ] = "127.0.0.1",
-    port: Port = _DEFAULT_PORT,
+    ] = DEFAULT_HOST,
+    port: Port = DEFAULT_PORT,
     seed: Annotated[int, typer.Option("--seed", help="The seed of every random choice.")] = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would start.")] = False,
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Return when it serves.")] = False,
@@ -129,7 +130,7 @@ def up(
 
 
 @local_app.command("down")
-def down(port: Port = _DEFAULT_PORT) -> None:
+def down(port: Port = DEFAULT_PORT) -> None:
     """Stop the local endpoint on a port. It is no error if none runs there."""
     from warmstack.cli.local import stop_local
 
@@ -137,7 +138,7 @@ def down(port: Port = _DEFAULT_PORT) -> None:
 
 
 @local_app.command("status")
-def status(port: Port = _DEFAULT_PORT, as_json: AsJson = False) -> None:
+def status(port: Port = DEFAULT_PORT, as_json: AsJson = False) -> None:
     """Show endpoints, instances, copies, sessions, hit rates, and why requests went where they went."""
     from warmstack.cli.local import show_status
 
@@ -157,7 +158,7 @@ def fault(
     seconds: Annotated[float, typer.Option("--seconds", help="How slow, for slow.")] = 1.0,
     pieces: Annotated[int, typer.Option("--pieces", help="After how many pieces, for cut.")] = 1,
     times: Annotated[int, typer.Option("--times", help="How many answers, for cut; else all.", min=1)] = _ABSENT,
-    port: Port = _DEFAULT_PORT,
+    port: Port = DEFAULT_PORT,
 ) -> None:
     """Put a fault on a copy, component, session or instance, and see what clients make of it."""
     from warmstack.cli.local import put_fault

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from warmstack.local.errors import LocalError
+from warmstack.local.errors import missing_package
 
 
 def install_engines(*, check_only: bool) -> int:
@@ -12,10 +12,7 @@ def install_engines(*, check_only: bool) -> int:
     try:
         from warmstack.local.engines import find_engine, install_engine, platform_problem
     except ImportError as error:
-        raise LocalError(
-            f"the local endpoint needs {error.name}, which is not installed: pip install 'warmstack[local]', or in a "
-            "clone make setup"
-        ) from error
+        raise missing_package(error) from error
     found = find_engine()
     if found is not None:
         print(f"installed in {found.folder}")

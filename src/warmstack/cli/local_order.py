@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from warmstack.errors import WarmstackError
+from warmstack.local.defaults import DEFAULT_HOST
 from warmstack.local.dialects.defects import defects_without
 from warmstack.local.errors import LocalError
-from warmstack.local.order import DEFAULT_HOST, EngineKind, UpOrder
+from warmstack.local.order import EngineKind, UpOrder
 from warmstack.local.simulated import Latency
 from warmstack.local.wire.limits import Limits
 from warmstack.local.wire.parts import Cut

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from warmstack.assembly import DEFAULT_REGION, Assembly, read_assembly
-from warmstack.local.errors import LocalError
+from warmstack.local.defaults import DEFAULT_PORT
+from warmstack.local.errors import LocalError, missing_package
 from warmstack.local.instances import running_on, serves_already, state_folder
-from warmstack.local.order import DEFAULT_PORT, LOOPBACK, EngineKind, UpOrder
+from warmstack.local.order import LOOPBACK, EngineKind, UpOrder
 from warmstack.local.platform.start_plan import plan_start
 from warmstack.local.remote import STOP_SECONDS, ask
 from warmstack.local.sanity import check_start
@@ -184,7 +185,7 @@ def _possible(order: UpOrder) -> UpOrder:
     try:
         from warmstack.local.engines import find_engine, platform_problem
     except ImportError as error:
-        raise _missing(error) from error
+        raise missing_package(error) from error
     if find_engine() is not None:
         return order
     problem = platform_problem()
@@ -201,12 +202,8 @@ def _server() -> Callable[..., Any]:
     try:
         from warmstack.local.up import run_up
     except ImportError as error:
-        raise _missing(error) from error
+        raise missing_package(error) from error
     return run_up
-
-
-def _missing(error: ImportError) -> LocalError:
-    return LocalError(f"the local endpoint needs {error.name}, which is not installed: pip install 'warmstack[local]'")
 
 
 def _run(coroutine: Any) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from warmstack.local.defaults import DEFAULT_HOST, DEFAULT_PORT
 from warmstack.local.dialects.defects import ALL_DEFECTS
 from warmstack.local.platform.start_plan import Room
 from warmstack.local.simulated import Latency
@@ -14,8 +15,6 @@ from warmstack.local.wire.limits import Limits
 from warmstack.local.wire.parts import Cut
 from warmstack.routing import RoutingChoices
 
-DEFAULT_PORT = 8787
-DEFAULT_HOST = "127.0.0.1"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1", "[::1]"})
 REAL_ROOM = 2
 """Copies and instances of a real engine: two cores take no more (measured on one machine, 2026-11-30)."""

@@ -1,10 +1,10 @@
-"""How SageMaker registers an adapter with a container: POST and DELETE /adapters."""
+"""How SageMaker registers an adapter with a container: POST /adapters."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from warmstack.local.container import Container, ContainerRequest, read_body
 from warmstack.local.errors import LocalError
@@ -30,21 +30,7 @@ async def register_adapter(container: Container, name: str, folder: Path) -> Non
         headers={"content-type": "application/json"},
         body=json.dumps(members).encode(),
     )
-    await _expect_success(container, request, f"adapter {name} was not registered")
-
-
-async def unregister_adapter(container: Container, name: str) -> None:
-    """Take an adapter away.
-
-    Raises:
-        LocalError: The container refused it.
-    """
-    request = ContainerRequest(method="DELETE", path=f"/adapters/{quote(name, safe='')}")
-    await _expect_success(container, request, f"adapter {name} was not unregistered")
-
-
-async def _expect_success(container: Container, request: ContainerRequest, problem: str) -> None:
     reply = await container.send(request)
     answer = (await read_body(reply)).decode("utf-8", "replace")
     if not 200 <= reply.status < 300:
-        raise LocalError(f"{problem}: the container answered {reply.status}: {answer[:500]}")
+        raise LocalError(f"adapter {name} was not registered: the container answered {reply.status}: {answer[:500]}")

@@ -67,14 +67,15 @@ def test_a_stream_is_passed_through_as_it_is(local: Local) -> None:
     assert chunks[-1].choices == []
 
 
-def test_a_component_and_an_adapter_by_their_path(local: Local) -> None:
-    texts = []
-    for name in ("chat", "legal"):
+def test_a_component_by_its_path_and_an_adapter_by_the_model_too(local: Local) -> None:
+    texts = {}
+    for name, model in (("chat", ""), ("legal", ""), ("legal", "legal")):
         with client(local, f"parts/inference-components/{name}") as openai_client:
-            answer = openai_client.chat.completions.create(model="", messages=MESSAGES, max_tokens=3)
-        texts.append(answer.choices[0].message.content)
-    # The adapter header is only for /invocations of some servers; here it is the model that chooses.
-    assert texts
+            answer = openai_client.chat.completions.create(model=model, messages=MESSAGES, max_tokens=3)
+        assert next(local.services.journal.newest_first()).component == name
+        texts[name, model] = answer.choices[0].message.content
+    # vLLM reads the adapter's header on /invocations only: on this path it is the model that chooses.
+    assert texts["legal", ""] == texts["chat", ""] != texts["legal", "legal"]
 
 
 def test_the_prefix_is_the_text_of_the_messages_and_not_the_body(local: Local) -> None:

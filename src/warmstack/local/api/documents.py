@@ -70,8 +70,6 @@ class Documents:
             "LastModifiedTime": endpoint.created_at,
             "InferenceComponentStatus": _component_status(endpoint, component),
         }
-        if component.failure:
-            document["FailureReason"] = component.failure[:1024]
         if definition.base is None:
             current = len(_serving(endpoint, component))
             document["RuntimeConfig"] = {"DesiredCopyCount": component.desired_copies, "CurrentCopyCount": current}
@@ -93,8 +91,6 @@ def _serving(endpoint: Endpoint, component: Component) -> list[object]:
 
 
 def _component_status(endpoint: Endpoint, component: Component) -> str:
-    if component.failure:
-        return "Failed"
     if component.definition.base is not None:
         base = endpoint.components[component.definition.base]
         return _component_status(endpoint, base)

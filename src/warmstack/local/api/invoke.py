@@ -23,6 +23,7 @@ from warmstack.local.wire.headers import (
     CUSTOM_ATTRIBUTES,
     INFERENCE_COMPONENT,
     INVOKE_HEADERS,
+    NEW_SESSION_ID,
     PREFIX_AWARE_ID,
     SESSION_ID,
     STREAM_HEADERS,
@@ -145,7 +146,7 @@ class Invocations:
             raise
         headers = _result_headers(call, flight)
         # Guard: sessions are neither opened nor closed on a stream; the operation has no members for it.
-        for name in (CLOSED_SESSION_ID, "x-amzn-sagemaker-new-session-id"):
+        for name in (CLOSED_SESSION_ID, NEW_SESSION_ID):
             headers.pop(name, None)
         headers["X-Amzn-SageMaker-Content-Type"] = flight.headers.get("content-type", "application/octet-stream")
         return StreamingResponse(self._frames(flight, deadline), headers=headers, media_type=event_stream.CONTENT_TYPE)

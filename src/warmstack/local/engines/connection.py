@@ -8,15 +8,13 @@ from types import TracebackType
 from typing import Self
 
 from warmstack.local.container import ContainerGoneError, ContainerRequest
-from warmstack.local.errors import LocalError
+from warmstack.local.errors import missing_package
 
 try:
     import aiohttp
     from yarl import URL
 except ModuleNotFoundError as error:
-    raise LocalError(
-        f"the local endpoint needs {error.name}, which is not installed: pip install 'warmstack[local]'"
-    ) from error
+    raise missing_package(error) from error
 
 # Guard: vLLM closes a connection that was idle for 5 s. A request on one that is closing would fail.
 KEEP_ALIVE_SECONDS = 3.0

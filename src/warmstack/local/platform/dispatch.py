@@ -15,7 +15,19 @@ from warmstack.local.platform.journal import Exchange
 from warmstack.local.platform.session_replies import closed_session, opened_session
 from warmstack.local.wire import errors
 from warmstack.local.wire.errors import Whereabouts, service_unavailable, validation_error
-from warmstack.local.wire.headers import ADAPTER_IDENTIFIER, NEW_SESSION, NEW_SESSION_ID, SESSION_ID
+from warmstack.local.wire.headers import (
+    ADAPTER_IDENTIFIER,
+    CUSTOM_ATTRIBUTES,
+    FORWARDED_API,
+    INFERENCE_ID,
+    NEW_SESSION,
+    NEW_SESSION_ID,
+    PREFIX_AWARE_ID,
+    SESSION_ID,
+    STREAM_ACCEPT,
+    TARGET_CONTAINER,
+    TARGET_MODEL,
+)
 from warmstack.routing import (
     Decision,
     Pin,
@@ -256,19 +268,19 @@ def container_headers(headers: Mapping[str, str], *, api: str, streamed: bool) -
         streamed: Whether ``Accept`` came under the name of the streaming operation.
     """
     passed = {name: headers[name] for name in _PASSED if name in headers}
-    accept = headers.get("x-amzn-sagemaker-accept" if streamed else "accept")
+    accept = headers.get(STREAM_ACCEPT if streamed else "accept")
     if accept:
         passed["accept"] = accept
-    passed["x-amzn-sagemaker-forwarded-api"] = api
+    passed[FORWARDED_API] = api
     return passed
 
 
 _PASSED = (
     "content-type",
     SESSION_ID,
-    "x-amzn-sagemaker-custom-attributes",
-    "x-amzn-sagemaker-inference-id",
-    "x-amzn-sagemaker-target-model",
-    "x-amzn-sagemaker-target-container-hostname",
-    "x-amzn-sagemaker-prefix-aware-id",
+    CUSTOM_ATTRIBUTES,
+    INFERENCE_ID,
+    TARGET_MODEL,
+    TARGET_CONTAINER,
+    PREFIX_AWARE_ID,
 )

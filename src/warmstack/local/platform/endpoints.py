@@ -35,13 +35,11 @@ class Component:
         definition: What the template says.
         desired_copies: How many copies there are to be; an adapter has none of its own.
         refuses: Whether it has no capacity, because a fault says so.
-        failure: Why it does not serve.
     """
 
     definition: ComponentDefinition
     desired_copies: int = 0
     refuses: bool = False
-    failure: str = ""
 
     @property
     def name(self) -> str:

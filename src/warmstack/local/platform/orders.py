@@ -67,10 +67,6 @@ class RunningCopy(Protocol):
         """
         ...
 
-    async def unregister(self, name: str) -> None:
-        """Take an adapter away: DELETE /adapters/NAME."""
-        ...
-
     async def wait(self) -> str:
         """Wait for the end; return how it ended, such as "signal SIGKILL"."""
         ...

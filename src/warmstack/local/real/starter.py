@@ -23,7 +23,7 @@ from warmstack.local.engines.process import exit_description
 from warmstack.local.platform.orders import AdapterOrder, CopyOrder, Report
 from warmstack.local.real.replacements import translated
 from warmstack.local.real.tiers import TierServers
-from warmstack.local.registration import register_adapter, unregister_adapter
+from warmstack.local.registration import register_adapter
 
 RealDialect = Callable[[ModelDefinition, Container], Container]
 """Puts the server that a model names in front of a real vLLM, which is a container of its own."""
@@ -54,10 +54,6 @@ class RealCopy:
         """Register an adapter."""
         folder = await asyncio.to_thread(self.adapters.folder_of, adapter.name)
         await register_adapter(self.container, adapter.name, folder)
-
-    async def unregister(self, name: str) -> None:
-        """Take an adapter away."""
-        await unregister_adapter(self.container, name)
 
     async def wait(self) -> str:
         """Wait for the end."""

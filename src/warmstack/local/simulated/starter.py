@@ -11,7 +11,7 @@ from warmstack.assembly import ModelDefinition
 from warmstack.local.adapter_files import AdapterFiles
 from warmstack.local.container import Container
 from warmstack.local.platform.orders import AdapterOrder, CopyOrder, Report
-from warmstack.local.registration import register_adapter, unregister_adapter
+from warmstack.local.registration import register_adapter
 from warmstack.local.simulated.engine import SimulatedEngine
 from warmstack.local.simulated.from_environment import simulated_settings
 from warmstack.local.simulated.settings import Latency
@@ -39,10 +39,6 @@ class SimulatedCopy:
     async def register(self, adapter: AdapterOrder) -> None:
         """Register an adapter."""
         await register_adapter(self.container, adapter.name, self.adapters.folder_of(adapter.name))
-
-    async def unregister(self, name: str) -> None:
-        """Take an adapter away."""
-        await unregister_adapter(self.container, name)
 
     async def wait(self) -> str:
         """Wait for the end."""

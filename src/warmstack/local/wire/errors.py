@@ -84,11 +84,6 @@ def service_unavailable(message: str) -> ApiError:
     return ApiError("ServiceUnavailable", 503, message)
 
 
-def internal_failure(message: str) -> ApiError:
-    """Return an InternalFailure, 500."""
-    return ApiError("InternalFailure", 500, message)
-
-
 def too_large(limit_bytes: int) -> ApiError:
     """Return the answer to a body above the limit: HTTP 413, whose text boto3 shows with the code "413"."""
     return ApiError("413", 413, f"HTTP content length exceeded {limit_bytes} bytes.")

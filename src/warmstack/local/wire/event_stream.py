@@ -31,11 +31,6 @@ def model_stream_error(message: str, error_code: str) -> bytes:
     return _exception("ModelStreamError", {"Message": message[:2048], "ErrorCode": error_code})
 
 
-def internal_stream_failure(message: str) -> bytes:
-    """Return the frame that ends a stream because of the platform."""
-    return _exception("InternalStreamFailure", {"Message": message})
-
-
 def _exception(kind: str, members: dict[str, str]) -> bytes:
     headers = _Headers({":message-type": "exception", ":exception-type": kind, ":content-type": "application/json"})
     return headers.frame(json.dumps(members, ensure_ascii=False).encode())

@@ -78,6 +78,9 @@ NEW_SESSION_ID = f"{_PREFIX}new-session-id"
 CLOSED_SESSION_ID = f"{_PREFIX}closed-session-id"
 PREFIX_AWARE_ID = f"{_PREFIX}prefix-aware-id"
 CUSTOM_ATTRIBUTES = f"{_PREFIX}custom-attributes"
+INFERENCE_ID = f"{_PREFIX}inference-id"
+TARGET_MODEL = f"{_PREFIX}target-model"
+TARGET_CONTAINER = f"{_PREFIX}target-container-hostname"
 TARGET_VARIANT = f"{_PREFIX}target-variant"
 STREAM_ACCEPT = f"{_PREFIX}accept"
 FORWARDED_API = f"{_PREFIX}forwarded-api"
@@ -87,17 +90,17 @@ _BOTH: Mapping[str, Rule] = {
     "content-type": Rule(member="contentType", most=1024),
     CUSTOM_ATTRIBUTES: Rule(member="customAttributes", most=1024, sensitive=True),
     TARGET_VARIANT: Rule(member="targetVariant", most=63, pattern=_NAME, shown=r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*"),
-    f"{_PREFIX}target-container-hostname": Rule(
+    TARGET_CONTAINER: Rule(
         member="targetContainerHostname", most=63, pattern=_NAME, shown=r"^[a-zA-Z0-9](-*[a-zA-Z0-9])*"
     ),
-    f"{_PREFIX}inference-id": _INFERENCE_ID,
+    INFERENCE_ID: _INFERENCE_ID,
     INFERENCE_COMPONENT: _COMPONENT,
     PREFIX_AWARE_ID: _PREFIX_ID,
 }
 INVOKE_HEADERS: Mapping[str, Rule] = {
     **_BOTH,
     "accept": Rule(member="accept", most=1024),
-    f"{_PREFIX}target-model": _TARGET_MODEL,
+    TARGET_MODEL: _TARGET_MODEL,
     f"{_PREFIX}enable-explanations": _EXPLANATIONS,
     SESSION_ID: _SESSION,
 }

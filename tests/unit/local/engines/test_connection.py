@@ -185,5 +185,6 @@ def test_without_the_extra_the_message_says_what_to_install() -> None:
         env={"PYTHONPATH": ":".join(sys.path)},
     )
     assert done.stdout == (
-        "LocalError the local endpoint needs aiohttp, which is not installed: pip install 'warmstack[local]'\n"
+        "LocalError the local endpoint needs aiohttp, which is not installed: pip install 'warmstack[local]', or in a "
+        "clone make setup\n"
     )

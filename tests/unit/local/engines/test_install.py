@@ -141,7 +141,7 @@ def test_packages_that_are_not_the_pinned_ones(wheels: Path) -> None:
     ("config", "by_uv"),
     [
         ("", True),
-        ("global.index-url='https://mirror.example.com/simple'", True),
+        ("global.index-url='https://mirror.example.com/packages'", True),
         (":env:.find-links='/wheels'", False),
         ("global.extra-index-url='https://torch.example.com/cpu'", False),
     ],
