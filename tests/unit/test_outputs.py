@@ -179,5 +179,5 @@ def test_a_stack_of_before_says_nothing_of_sessions() -> None:
 
 @pytest.mark.parametrize("text", ["", "-1", "20m", "1.5", "\u0661"])
 def test_seconds_that_are_none_are_refused(text: str) -> None:
-    with pytest.raises(WarmstackError, match="output SessionSeconds is .*; it must be a whole number of seconds"):
+    with pytest.raises(WarmstackError, match=r"output SessionSeconds is .*; it must be a whole number of seconds"):
         EndpointOutputs.from_outputs(PUBLISHED | {"SessionSeconds": text})
