@@ -13,6 +13,7 @@ PACKAGES = (
     "warmstack.catalog",
     "warmstack.local.engines",
     "warmstack.local.simulated",
+    "warmstack.payload",
     "warmstack.plan",
     "warmstack.render",
     "warmstack.routing",

@@ -1,0 +1,15 @@
+"""The bytes of a request: canonical, so that equal prompts begin with equal bytes, and the identifiers beside them.
+
+::
+
+    {"model": …, "messages": […], …} ──canonical──▶ {"messages":[…],"tools":[…],…,"model":…}
+    PrefixAwareId, conversation, k ───shard──▶ one of k identifiers
+
+No I/O.
+"""
+
+from warmstack.payload.errors import PayloadError
+from warmstack.payload.layout import canonical
+from warmstack.payload.shards import checked_prefix_aware_id, shard
+
+__all__ = ["PayloadError", "canonical", "checked_prefix_aware_id", "shard"]
