@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
 _LONGEST_KEY = 40
+_MOST_PARTS = 24
 
 
 def json_path(parts: Iterable[object]) -> str:
@@ -16,7 +17,10 @@ def json_path(parts: Iterable[object]) -> str:
         parts: keys (text) and positions (whole numbers), from the outside in. A key that is no plain word is quoted.
     """
     text = ""
-    for part in parts:
+    shown = tuple(parts)
+    if len(shown) > _MOST_PARTS:
+        return f"{json_path(shown[: _MOST_PARTS // 2])}…{json_path(shown[-_MOST_PARTS // 2 :])}"
+    for part in shown:
         if isinstance(part, int):
             text += f"[{part}]"
         elif isinstance(part, str) and _PLAIN.fullmatch(part):
