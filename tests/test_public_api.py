@@ -11,6 +11,7 @@ PACKAGES = (
     "warmstack.adapters",
     "warmstack.assembly",
     "warmstack.catalog",
+    "warmstack.client",
     "warmstack.local.engines",
     "warmstack.local.simulated",
     "warmstack.payload",

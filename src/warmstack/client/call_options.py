@@ -19,7 +19,7 @@ class _Rule:
     said: str
 
 
-_PRINTABLE = r"\S[\x20-\x7e\x80-\U0010ffff]*"
+_PRINTABLE = r"(?!\s)[\x20-\x7e\xa0-\U0010ffff]+"
 # Source: sagemaker-runtime of botocore 1.44.8, InvokeEndpointInput.
 RULES: Mapping[str, _Rule] = {
     "prefix_aware_id": _Rule(most=64, pattern=_PRINTABLE, said="1 to 64 printable characters, the first no space"),

@@ -159,13 +159,12 @@ class Stream:
 
     def _recover(self, failure: EndpointError) -> None:
         """Open the stream anew, or raise what the caller is to see."""
-        if not self._delivered and not self._replays:
+        if not self._delivered and not self._replays and self._hooks.replay(failure):
             self._parts.close()
-            if self._hooks.replay(failure):
-                self._replays += 1
-                self._parser = StreamParser()
-                self._open()
-                return
+            self._replays += 1
+            self._parser = StreamParser()
+            self._open()
+            return
         if self._delivered and not isinstance(failure, StreamInterrupted):
             raise StreamInterrupted(
                 f"the answer broke off after some of it had come: {failure}", response=self.response(), cause=failure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 from typing import Any
@@ -20,6 +21,8 @@ from warmstack.client.failures import (
     SessionsNotEnabled,
     StreamInterrupted,
 )
+from warmstack.client.retries import NO_RETRIES
+from warmstack.client.transport import Answer
 
 LOST = SessionLost("session not found")
 OPEN = {"requestType": "NEW_SESSION"}
@@ -87,17 +90,11 @@ def test_a_session_is_closed_after_an_exception() -> None:
 
 @pytest.mark.parametrize("failure", [fail.ServiceFailed("x"), fail.NotConnected("x"), LOST])
 def test_a_session_that_cannot_be_closed_ends_the_statement_without_a_failure(failure: fail.EndpointError) -> None:
-    network = Network(retry=fail_at_once())
+    network = Network(retry=NO_RETRIES)
     network.will(opened("s-1"), failure)
     with network.client.session():
         pass
     assert network.transport.bodies == [OPEN, CLOSE]
-
-
-def fail_at_once() -> Any:
-    from warmstack.client.retries import NO_RETRIES
-
-    return NO_RETRIES
 
 
 def test_a_lost_session_is_opened_anew_and_the_turn_is_sent_again(caplog: pytest.LogCaptureFixture) -> None:
@@ -144,7 +141,9 @@ def test_another_failure_is_the_callers(failure: fail.EndpointError) -> None:
 
 def test_a_session_is_renewed_at_four_fifths_of_its_life() -> None:
     network = Network()
-    network.will(opened("s-1", seconds=100), said("a"), said("b"), opened("s-2", seconds=180), closed(), said("c"), closed())
+    network.will(
+        opened("s-1", seconds=100), said("a"), said("b"), opened("s-2", seconds=180), closed(), said("c"), closed()
+    )
     with network.client.session() as session:
         session.chat("one")
         network.clock.seconds += 79
@@ -211,7 +210,7 @@ def test_opening_is_tried_again_where_nothing_took_it() -> None:
 
 
 def test_a_conversation_that_could_not_be_opened_can_be_opened_again() -> None:
-    network = Network(retry=fail_at_once())
+    network = Network(retry=NO_RETRIES)
     network.will(fail.ServiceUnavailable("x"), opened("s-1"), said("a"), closed())
     session = network.client.session()
     with pytest.raises(fail.ServiceUnavailable):
@@ -246,12 +245,9 @@ def test_resetting_keeps_the_session_and_what_the_conversation_started_from() ->
 def test_tools_and_their_results_stay_as_they_were_said() -> None:
     network = Network()
     call = {"id": "c-1", "type": "function", "function": {"name": "time", "arguments": '{ "zone":"UTC" }'}}
-    asked = {"index": 0, "message": {"role": "assistant", "content": None, "tool_calls": [call]}, "finish_reason": "tool_calls"}
-    answer = said("x")
-    import json
-    from dataclasses import replace
-
-    network.will(opened("s-1"), replace(answer, body=json.dumps({"choices": [asked]}).encode()), said("Noon."), closed())
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    asked = Answer(body=json.dumps({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).encode())
+    network.will(opened("s-1"), asked, said("Noon."), closed())
     with network.client.session() as session:
         wanted = session.chat("What time is it?").tool_calls
         session.chat([{"role": "tool", "tool_call_id": wanted[0].id, "content": "12:00"}])
@@ -360,5 +356,5 @@ def test_two_threads_cannot_take_a_turn_at_once() -> None:
 
 @pytest.mark.parametrize("ttl", [0, -1, float("nan"), float("inf")])
 def test_a_life_is_a_number_of_seconds(ttl: float) -> None:
-    with pytest.raises(InvalidArgument, match="ttl is .*; it must be a number of seconds above 0"):
+    with pytest.raises(InvalidArgument, match=r"ttl is .*; it must be a number of seconds above 0"):
         Network().client.session(ttl=ttl)
