@@ -13,6 +13,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 import orjson
 
@@ -90,13 +91,8 @@ def main() -> int:
         chunks = [make(WORDS[number % len(WORDS)]) for number in range(EVENTS)]
         portions = [frame(chunk) for chunk in chunks]
         read(portions)
-        pairs = [
-            (
-                microseconds(lambda sent=portions: read(sent), EVENTS),
-                microseconds(lambda sent=chunks: parse(sent), EVENTS),
-            )
-            for _ in range(rounds)
-        ]
+        sides = partial(read, portions), partial(parse, chunks)
+        pairs = [tuple(microseconds(side, EVENTS) for side in sides) for _ in range(rounds)]
         client, alone = (statistics.median(side) for side in zip(*pairs, strict=True))
         ratio = statistics.median(one / other for one, other in pairs)
         good = good and ratio <= MAX_RATIO
