@@ -17,7 +17,7 @@ from stacks.execution_role import ExecutionRole
 from stacks.images import Images
 from stacks.model_resource import ModelResource
 from stacks.registry import Registry
-from warmstack.outputs import COMPONENT_PREFIX, DIALECT, ENDPOINT_NAME, component_value
+from warmstack.outputs import COMPONENT_PREFIX, DIALECT, ENDPOINT_NAME, SESSION_SECONDS, component_value
 from warmstack.plan import Plan
 
 
@@ -102,6 +102,8 @@ class EndpointStack(Stack):
         CfnOutput(self, ENDPOINT_NAME, value=self.endpoint.name, description="The endpoint's name")
         servers = sorted({one.server for one in self.plan.models})
         CfnOutput(self, DIALECT, value=",".join(servers), description="The server's request forms")
+        seconds = str(self.plan.endpoint.session_ttl_seconds or 0)
+        CfnOutput(self, SESSION_SECONDS, value=seconds, description="A session's life in seconds; 0: no sessions")
         for name, base in self.components.items():
             CfnOutput(
                 self._scope(COMPONENT_PREFIX),

@@ -17,6 +17,8 @@ ENDPOINT_NAME = "EndpointName"
 """Output: the endpoint's physical name."""
 DIALECT = "Dialect"
 """Output: the server whose request forms the endpoint speaks; components that differ say so themselves."""
+SESSION_SECONDS = "SessionSeconds"
+"""Output: how long a session lives, in seconds; 0 where the deployment has none."""
 COMPONENT_PREFIX = "Component"
 """Outputs whose names start with this hold one component each, as JSON."""
 
@@ -47,11 +49,13 @@ class EndpointOutputs:
         endpoint_name: the endpoint's name.
         dialect: the server's dialect.
         components: by the name in the spec; empty when the variant hosts the model itself.
+        session_seconds: how long a session lives, in seconds; 0 for none, None where the stack does not tell.
     """
 
     endpoint_name: str
     dialect: str
     components: Mapping[str, ComponentOutput]
+    session_seconds: int | None = None
 
     @classmethod
     def from_outputs(cls, outputs: Mapping[str, str]) -> EndpointOutputs:
@@ -68,6 +72,7 @@ class EndpointOutputs:
             endpoint_name=outputs[ENDPOINT_NAME],
             dialect=outputs[DIALECT],
             components={one.name: one for one in sorted(found, key=lambda one: one.name)},
+            session_seconds=_seconds(outputs.get(SESSION_SECONDS)),
         )
 
 
@@ -75,6 +80,12 @@ def component_value(served: ServedModel) -> str:
     """Return the value of a component's output: JSON with its name, physical name and dialect."""
     value = {"name": served.component, "physical_name": served.physical_name, "dialect": served.server}
     return json.dumps(value, separators=(",", ":"))
+
+
+def _seconds(text: str | None) -> int | None:
+    if text is not None and not (text.isascii() and text.isdigit()):
+        raise WarmstackError(f"output {SESSION_SECONDS} is {text[:80]!r}; it must be a whole number of seconds")
+    return None if text is None else int(text)
 
 
 def _component(key: str, text: str) -> ComponentOutput:

@@ -43,6 +43,7 @@ def _expected(stack: Synthesized) -> EndpointOutputs:
             for one in stack.plan.models
             if one.component is not None
         },
+        session_seconds=stack.plan.endpoint.session_ttl_seconds or 0,
     )
 
 
@@ -169,3 +170,14 @@ def test_a_components_output_is_small_json() -> None:
         one for key, one in synthesized(path_of("lora-tenants")).template["Outputs"].items() if key[:9] == "Component"
     )
     assert json.loads(output["Value"]) == {"name": "base", "physical_name": "tenants-prod-base", "dialect": "lmi"}
+
+
+def test_a_stack_of_before_says_nothing_of_sessions() -> None:
+    assert EndpointOutputs.from_outputs(PUBLISHED).session_seconds is None
+    assert EndpointOutputs.from_outputs(PUBLISHED | {"SessionSeconds": "0"}).session_seconds == 0
+
+
+@pytest.mark.parametrize("text", ["", "-1", "20m", "1.5", "\u0661"])
+def test_seconds_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(WarmstackError, match=r"output SessionSeconds is .*; it must be a whole number of seconds"):
+        EndpointOutputs.from_outputs(PUBLISHED | {"SessionSeconds": text})

@@ -151,16 +151,18 @@ def fault(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="TARGET", help="A copy, component, session or instance, or its start.", show_default=False
+            metavar="TARGET", help="A copy, component, session, instance or endpoint, or its start.", show_default=False
         ),
     ],
     *,
     seconds: Annotated[float, typer.Option("--seconds", help="How slow, for slow.")] = 1.0,
     pieces: Annotated[int, typer.Option("--pieces", help="After how many pieces, for cut.")] = 1,
-    times: Annotated[int, typer.Option("--times", help="How many answers, for cut; else all.", min=1)] = _ABSENT,
+    times: Annotated[
+        int, typer.Option("--times", help="How many answers, for cut and unavailable; else all.", min=1)
+    ] = _ABSENT,
     port: Port = DEFAULT_PORT,
 ) -> None:
-    """Put a fault on a copy, component, session or instance, and see what clients make of it."""
+    """Put a fault on a copy, component, session, instance or endpoint, and see what clients make of it."""
     from warmstack.cli.local import put_fault
 
     raise typer.Exit(put_fault(port, name, target, seconds=seconds, pieces=pieces, times=times))

@@ -25,6 +25,29 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallInfo:
+    """How an answer came about.
+
+    Args:
+        request_id: The id that AWS support asks for.
+        variant: The production variant that answered.
+        session_id: The session that it ran in.
+        seconds: From the first try to the last byte so far.
+        ttft_seconds: From the first try to the first event of a stream; None for an answer that came whole.
+        retries: How often the request was sent again because nothing had taken it.
+        replays: How often the turn was sent again because its session was lost.
+    """
+
+    request_id: str | None = None
+    variant: str | None = None
+    session_id: str | None = None
+    seconds: float
+    ttft_seconds: float | None = None
+    retries: int = 0
+    replays: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
     """An answer: the first choice of it, where there are several.
 
@@ -37,6 +60,7 @@ class Response:
         id: The request's id at the server.
         model: Whose answer it is.
         raw: The server's whole document; None for a stream. It is not compared.
+        call: How it came about; None where it was read from bytes alone. It is not compared.
     """
 
     text: str
@@ -47,6 +71,7 @@ class Response:
     id: str | None = None
     model: str | None = None
     raw: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+    call: CallInfo | None = field(default=None, compare=False, repr=False)
 
     def message(self) -> dict[str, Any]:
         """Return the assistant's message, to append as it is to a conversation.

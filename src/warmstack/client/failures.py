@@ -10,7 +10,9 @@
     │   ├── ComponentNotFound   no such component or adapter on the endpoint
     │   ├── PayloadTooLarge     the body is above SageMaker's limit
     │   ├── AccessDenied        no credentials, wrong ones, expired ones, or no permission
-    │   └── NotSent             the AWS client made no request of it: no region, a value of the wrong type
+    │   └── NotSent             no request was made of it: no region, a value of the wrong type
+    │       ├── InvalidArgument an argument breaks its rule; a ValueError too
+    │       └── NotConfigured   nothing says where requests go, or with what
     ├── NotReady                nothing took the request; the same one can succeed later
     │   ├── Throttled           too many requests
     │   ├── ServiceUnavailable  no instance is in service, or SageMaker itself is not
@@ -119,7 +121,15 @@ class AccessDenied(RequestRefused):
 
 
 class NotSent(RequestRefused):
-    """The AWS client made no request of it: a value of the wrong type, no region, an unknown profile."""
+    """No request was made of it: a value of the wrong type, no region, an unknown profile."""
+
+
+class InvalidArgument(NotSent, ValueError):
+    """An argument breaks its rule."""
+
+
+class NotConfigured(NotSent):
+    """Nothing says where requests go or with what: no such output, component or package."""
 
 
 class NotReady(EndpointError):

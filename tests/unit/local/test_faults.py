@@ -69,8 +69,27 @@ def test_a_copy_that_hangs_times_out_as_sagemaker_says_it(local: Local) -> None:
 def test_all_copies_can_be_healed_at_once(local: Local) -> None:
     for name in ("demo", "parts"):
         put(local, "slow", only_copy(local, name), seconds=30)
-    assert put(local, "heal", "all") == "every copy is well"
+    assert put(local, "heal", "all") == "everything is well"
     assert invoke(local)
+
+
+def test_an_endpoint_is_unavailable_for_some_requests(local: Local) -> None:
+    assert put(local, "unavailable", "demo", times=2) == "demo is unavailable for 2 requests"
+    assert [refused(local)["Code"] for _ in range(2)] == ["ServiceUnavailable"] * 2
+    assert invoke(local)
+
+
+def test_an_endpoint_is_unavailable_until_it_is_healed(local: Local) -> None:
+    assert put(local, "unavailable", "demo") == "demo is unavailable"
+    assert [refused(local)["Code"] for _ in range(3)] == ["ServiceUnavailable"] * 3
+    assert invoke(local, "parts"), "the other endpoint has no such fault"
+    put(local, "heal", "all")
+    assert invoke(local)
+
+
+def test_an_outage_lasts_for_one_request_or_more(local: Local) -> None:
+    with pytest.raises(LocalError, match="times must be 1 or above"):
+        put(local, "unavailable", "demo", times=0)
 
 
 def test_a_slow_copy_answers_late(local: Local) -> None:

@@ -129,6 +129,8 @@ class Dispatcher:
 
     def _choose(self, call: Call) -> tuple[Copy, Decision]:
         endpoint, variant = call.endpoint, call.variant
+        if endpoint.outage.meets():
+            raise service_unavailable(f"Endpoint {endpoint.name} is not available (a fault that was asked for).")
         copies = {copy.name: copy for copy in endpoint.serving(call.component, variant)}
         if not copies or (call.component is not None and call.component.refuses):
             if call.component is not None:

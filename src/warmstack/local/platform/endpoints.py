@@ -52,6 +52,30 @@ class Component:
         return self.definition.base or self.definition.name
 
 
+class Outage:
+    """A fault of a whole endpoint: it answers that it is not available."""
+
+    def __init__(self) -> None:
+        self._on = False
+        self._left: int | None = None
+
+    def begin(self, times: int | None) -> None:
+        """Begin it, for some requests or, with None, for good."""
+        self._on, self._left = True, times
+
+    def clear(self) -> None:
+        """End it."""
+        self._on = False
+
+    def meets(self) -> bool:
+        """Return whether a request meets it, and count that request."""
+        if self._on and self._left is not None:
+            self._left -= 1
+            self._on = self._left > 0
+            return True
+        return self._on
+
+
 class Endpoint:
     """An endpoint that runs.
 
@@ -80,6 +104,7 @@ class Endpoint:
         self.components = {one.name: Component(definition=one) for one in definition.components}
         self.copies: dict[str, Copy] = {}
         self.sessions = SessionTable()
+        self.outage = Outage()
 
     @property
     def name(self) -> str:

@@ -23,10 +23,11 @@ class FaultOrder:
 
     Args:
         fault: One of `FAULTS`.
-        target: The copy, component, session or instance; a copy or instance by any start of its name that is unique.
+        target: The copy, component, session, instance or endpoint; a copy or instance by any start of its name
+            that is unique.
         seconds: For ``slow``.
         pieces: For ``cut``.
-        times: For ``cut``; None for good.
+        times: For ``cut`` and ``unavailable``; None for good.
     """
 
     fault: str
@@ -58,6 +59,12 @@ async def inflict(platform: Platform, order: FaultOrder) -> str:
             )
             component.refuses = order.fault == "refuse"
             return f"{component.name} {'refuses' if component.refuses else 'takes'} requests"
+        case "unavailable":
+            if order.times is not None and order.times < 1:
+                raise LocalError("times must be 1 or above")
+            _, endpoint = _one({one.name: (one.name, one) for one in _all(platform)}, order.target, "endpoint")
+            endpoint.outage.begin(order.times)
+            return f"{endpoint.name} is unavailable{'' if order.times is None else f' for {order.times} requests'}"
         case "expire":
             return _expire(platform, order.target)
         case "restart":
@@ -97,9 +104,10 @@ def _check(order: FaultOrder) -> None:
 async def _on_copy(platform: Platform, order: FaultOrder) -> str:
     if order.fault == "heal" and order.target == "all":
         for endpoint in _all(platform):
+            endpoint.outage.clear()
             for one in endpoint.copies.values():
                 one.faults.clear()
-        return "every copy is well"
+        return "everything is well"
     copy = _one(
         {one.name: one for endpoint in _all(platform) for one in endpoint.copies.values()}, order.target, "copy"
     )

@@ -1,0 +1,97 @@
+"""Where requests go: an endpoint, and the components and adapters that it has, by the names of the spec."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from warmstack.client.failures import NotConfigured
+from warmstack.client.mapping import RAISED_BY_AWS_CLIENT, from_botocore
+from warmstack.errors import WarmstackError
+from warmstack.outputs import ComponentOutput, EndpointOutputs
+
+SUFFIX = ".json"
+
+
+def read_outputs(source: str | Path, *, stack: str | None, cloudformation: Callable[[], Any]) -> EndpointOutputs:
+    """Return the outputs of a stack.
+
+    Args:
+        source: A file of ``cdk deploy --outputs-file``, or the name of a deployed stack.
+        stack: Which of the file's stacks; None for the only one.
+        cloudformation: Makes boto3's client of CloudFormation, should it be needed.
+
+    Raises:
+        NotConfigured: There are no such outputs.
+        EndpointError: CloudFormation could not be asked.
+    """
+    text = str(source)
+    if isinstance(source, Path) or text.endswith(SUFFIX) or "/" in text:
+        name, found = _of_file(Path(source), stack)
+    else:
+        name, found = text, _of_stack(cloudformation(), text)
+    try:
+        return EndpointOutputs.from_outputs(found)
+    except WarmstackError as error:
+        raise NotConfigured(f"{name}: {error}") from error
+
+
+def pick_component(outputs: EndpointOutputs, wanted: str) -> ComponentOutput:
+    """Return a component of an endpoint.
+
+    Args:
+        outputs: What the stack publishes.
+        wanted: The component's name in the spec; its physical name is taken too.
+
+    Raises:
+        NotConfigured: There is none.
+    """
+    for one in outputs.components.values():
+        if wanted in (one.name, one.physical_name):
+            return one
+    near = get_close_matches(wanted, outputs.components, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(outputs.components)) or 'none'}"
+    raise NotConfigured(f"endpoint {outputs.endpoint_name} publishes no component {wanted!r}; {hint}")
+
+
+def _of_stack(client: Any, name: str) -> Mapping[str, str]:
+    try:
+        stacks = client.describe_stacks(StackName=name)["Stacks"]
+    except RAISED_BY_AWS_CLIENT as error:
+        raise from_botocore(error) from error
+    return {one["OutputKey"]: one["OutputValue"] for one in stacks[0].get("Outputs", [])}
+
+
+def _of_file(path: Path, stack: str | None) -> tuple[str, Mapping[str, str]]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise NotConfigured(
+            f"{path} cannot be read ({error.strerror}); write it with cdk deploy --outputs-file {path.name}, or give "
+            "the name of a stack"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise NotConfigured(f"{path} is no JSON file of cdk deploy --outputs-file: {error}") from error
+    stacks = _stacks(value)
+    if not stacks:
+        raise NotConfigured(f"{path} holds no outputs of a stack; cdk deploy --outputs-file writes such a file")
+    if stack is None:
+        if len(stacks) > 1:
+            raise NotConfigured(f"{path} holds several stacks ({', '.join(sorted(stacks))}); name one: stack='…'")
+        stack = next(iter(stacks))
+    if stack not in stacks:
+        raise NotConfigured(f"{path} has no stack {stack!r}; it has {', '.join(sorted(stacks))}")
+    return f"{path}, stack {stack}", stacks[stack]
+
+
+def _stacks(value: object) -> dict[str, Mapping[str, str]]:
+    if not isinstance(value, dict):
+        return {}
+    return {
+        name: {key: text for key, text in found.items() if isinstance(text, str)}
+        for name, found in value.items()
+        if isinstance(found, dict)
+    }

@@ -1,0 +1,149 @@
+"""boto3's clients as this package needs them: its own retries off, time-outs set, pools large enough for threads."""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from warmstack.client.failures import NotConfigured
+from warmstack.client.mapping import RAISED_BY_AWS_CLIENT, from_botocore
+from warmstack.client.retries import RetryPolicy
+from warmstack.client.timeouts import Timeouts
+from warmstack.client.transport import Boto3Transport, Transport
+
+POOL = 64
+RUNTIME = "sagemaker-runtime"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What the client takes from the machine that it runs on; tests give their own.
+
+    Args:
+        clock: Seconds, of a clock that only goes forward.
+        wall: The time of day, with its zone.
+        sleep: Waits some seconds.
+        random: A number from 0 to 1.
+        new_id: Makes identifiers.
+    """
+
+    clock: Callable[[], float] = time.monotonic
+    wall: Callable[[], datetime] = lambda: datetime.now(UTC)
+    sleep: Callable[[float], object] = time.sleep
+    random: Callable[[], float] = random.random
+    new_id: Callable[[], str] = lambda: uuid.uuid4().hex
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """The network, as clients share it.
+
+    Args:
+        transport: Sends requests.
+        retry: How often a request is sent again where that is safe.
+        timeouts: How long to wait.
+        surroundings: Clock, sleep and chance.
+        session: boto3's session; None with a transport of one's own.
+        region: The Region, instead of the session's.
+        endpoint_url: The runtime's address, instead of the Region's.
+    """
+
+    transport: Transport
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    surroundings: Surroundings = field(default_factory=Surroundings)
+    session: Any = None
+    region: str | None = None
+    endpoint_url: str | None = None
+
+    def service(self, name: str) -> Any:
+        """Return boto3's client of a service other than the runtime.
+
+        Raises:
+            EndpointError: boto3 made none.
+        """
+        return _client(self.session, name, region=self.region, read=self.timeouts.read_seconds, timeouts=self.timeouts)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self.transport.close()
+
+
+def connect(
+    *,
+    boto3_session: Any | None = None,
+    region: str | None = None,
+    endpoint_url: str | None = None,
+    retry: RetryPolicy | None = None,
+    timeouts: Timeouts | None = None,
+    surroundings: Surroundings | None = None,
+) -> Connection:
+    """Return connections to the runtime; clients of several endpoints can share them.
+
+    Args:
+        boto3_session: Credentials and Region; those of the environment by default.
+        region: The Region, instead of the session's.
+        endpoint_url: The runtime's address, instead of the Region's; ``warmstack local up`` prints one.
+        retry: How often a request is sent again where that is safe.
+        timeouts: How long to wait.
+        surroundings: Clock, sleep and chance.
+
+    Raises:
+        NotConfigured: boto3 is not installed, or has no Region.
+        EndpointError: boto3 made no client.
+    """
+    waits = timeouts or Timeouts()
+    session = boto3_session if boto3_session is not None else _session(region)
+
+    def client(read: float) -> Any:
+        return _client(session, RUNTIME, region=region, url=endpoint_url, read=read, timeouts=waits)
+
+    return Connection(
+        transport=Boto3Transport(client(waits.read_seconds), client(waits.stream_seconds)),
+        retry=retry or RetryPolicy(),
+        timeouts=waits,
+        surroundings=surroundings or Surroundings(),
+        session=session,
+        region=region,
+        endpoint_url=endpoint_url,
+    )
+
+
+def _session(region: str | None) -> Any:
+    try:
+        import boto3
+    except ImportError as error:
+        raise NotConfigured(
+            f"the client needs {error.name}, which is not installed: pip install 'warmstack[aws]', or in a clone "
+            "make setup"
+        ) from error
+    try:
+        return boto3.Session(region_name=region)
+    except RAISED_BY_AWS_CLIENT as error:
+        raise from_botocore(error) from error
+
+
+def _client(
+    session: Any, name: str, *, region: str | None, read: float, timeouts: Timeouts, url: str | None = None
+) -> Any:
+    try:
+        from botocore.config import Config
+
+        config = Config(
+            connect_timeout=timeouts.connect_seconds,
+            read_timeout=read,
+            max_pool_connections=POOL,
+            # botocore would also repeat a request that timed out, which the container may still be computing.
+            retries={"total_max_attempts": 1},
+            user_agent_extra="warmstack",
+        )
+        return session.client(name, region_name=region, endpoint_url=url, config=config)
+    except ValueError as error:
+        raise NotConfigured(f"endpoint_url is {url!r}: {error}; it must be an address such as https://…") from error
+    except RAISED_BY_AWS_CLIENT as error:
+        raise from_botocore(error) from error
