@@ -67,8 +67,12 @@ def mappings(value: object, name: str) -> list[dict[str, Any]]:
     Raises:
         UnexpectedValueError: It is something else.
     """
-    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
-        return value
+    if isinstance(value, list):
+        for one in value:
+            if not isinstance(one, dict):
+                break
+        else:
+            return value
     raise UnexpectedValueError(f"{name} is {shown(value)}; it must be a list of objects")
 
 

@@ -88,10 +88,11 @@ class StreamDocuments:
         if not line:
             return self._take_event() if self._event else None
         if line.startswith(b"data:"):
-            data = line[6:] if line[5:6] == b" " else line[5:]
+            data = line[6:] if line.startswith(b"data: ") else line[5:]
             self._event.append(data)
             self._event_bytes += len(data) + 1
-            self._check(self._event_bytes)
+            if self._event_bytes > self._largest:
+                self._check(self._event_bytes)
             return None
         if line.startswith(b"{"):
             self._check(len(line))

@@ -77,15 +77,16 @@ class StreamParser:
         document = b""
         try:
             for document in documents:
-                data = document.strip()
-                if data == _DONE:
-                    events += self._answer.end()
-                    self._done = True
-                    break
-                if not data:
-                    continue
+                if not document.startswith(b"{"):
+                    data = document.strip()
+                    if data == _DONE:
+                        events += self._answer.end()
+                        self._done = True
+                        break
+                    if not data:
+                        continue
                 try:
-                    chunk = read_json(data)
+                    chunk = read_json(document)
                 except ValueError:
                     if cut:
                         break

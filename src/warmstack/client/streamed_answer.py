@@ -156,7 +156,9 @@ class StreamedAnswer:
             self._finish(index, state, reason, events)
 
     def _add_delta(self, index: int, state: _Choice, delta: dict[str, Any], events: list[StreamEvent]) -> None:
-        if (thought := reasoning_of(delta)) and (thought := state.reasoning.add(thought)):
+        # Guard: most chunks have no thoughts; asking for both names of them would be a fifth of this work.
+        thinks = "reasoning" in delta or "reasoning_content" in delta
+        if thinks and (thought := reasoning_of(delta)) and (thought := state.reasoning.add(thought)):
             events.append(ReasoningDelta(text=thought, choice=index))
         if text := optional_text(delta, "content"):
             self._add_text(index, state, text, events)
