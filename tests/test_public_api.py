@@ -18,6 +18,7 @@ PACKAGES = (
     "warmstack.render",
     "warmstack.routing",
     "warmstack.spec",
+    "warmstack.workload",
 )
 
 
