@@ -19,6 +19,7 @@ PACKAGES = (
     "warmstack.render",
     "warmstack.routing",
     "warmstack.spec",
+    "warmstack.workload",
 )
 
 
