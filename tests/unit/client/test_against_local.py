@@ -101,9 +101,9 @@ def test_a_server_without_sessions_has_conversations_all_the_same(tmp_path: Path
                 session.chat("Who are you?")
                 list(session.stream("What can you do?"))
             assert session.stats.turns == 2
-        with EndpointClient("stock", boto3_session=credentials(), endpoint_url=local.url, sessions="on") as client:
-            with pytest.raises(fail.ModelRefused), client.session():
-                pass
+        strict = EndpointClient("stock", boto3_session=credentials(), endpoint_url=local.url, sessions="on")
+        with strict, pytest.raises(fail.ModelRefused), strict.session():
+            pass
 
 
 def test_requests_that_share_a_prefix_find_the_cache_without_a_session(server: EndpointClient) -> None:
