@@ -12,21 +12,29 @@ from typer.core import TyperGroup
 
 # typer carries its own click; the types of another one would neither fit nor come for free.
 class _Root(TyperGroup):
-    """The commands, with ``local`` made when it is asked for: its many options would cost each other command 6 ms."""
+    """The commands, some made when they are asked for: the options of ``local`` would cost each other command 6 ms."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands."""
-        return [*super().list_commands(ctx), "local"]
+        return [*super().list_commands(ctx), *_LATE]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command by its name."""
-        if cmd_name != "local":
+        if cmd_name not in _LATE:
             return super().get_command(ctx, cmd_name)
-        from warmstack.cli.local_app import local_app
+        from importlib import import_module
 
-        made = typer.main.get_command(local_app)
+        module, name = _LATE[cmd_name]
+        made = typer.main.get_command(getattr(import_module(module), name))
         made.name = cmd_name
         return made
+
+
+# Name, module and Typer of the commands that are made when they are asked for.
+_LATE = {
+    "lint-prompts": ("warmstack.cli.lint_prompts", "lint_prompts_app"),
+    "local": ("warmstack.cli.local_app", "local_app"),
+}
 
 
 app = typer.Typer(

@@ -11,6 +11,7 @@ import typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from warmstack.cli.app import app
+from warmstack.cli.lint_prompts import lint_prompts_app
 from warmstack.cli.local_app import local_app
 from warmstack.cli.reference.markdown import code, page, table
 
@@ -40,6 +41,7 @@ def commands() -> Iterator[tuple[str, Callable[..., object]]]:
     """Yield each command's full name, such as ``warmstack catalog flags``, with the function behind it."""
     yield "warmstack", _required(app.registered_callback.callback if app.registered_callback else None)
     yield from _commands_of(app, "warmstack")
+    yield from _commands_of(lint_prompts_app, "warmstack")
     yield from _commands_of(local_app, "warmstack local")
 
 
