@@ -16,6 +16,7 @@ PACKAGES = (
     "warmstack.local.simulated",
     "warmstack.payload",
     "warmstack.plan",
+    "warmstack.prompts",
     "warmstack.render",
     "warmstack.routing",
     "warmstack.spec",

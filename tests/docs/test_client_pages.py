@@ -54,7 +54,9 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Local, 
             template.write_text(stack.text, encoding="utf-8")
             definitions += read_assembly(template, region=REGION).endpoints
             outputs = stack.template["Outputs"]
-            published[stack.plan.name] = {key: resolve(one["Value"], stack.template) for key, one in outputs.items()}
+            published[stack.plan.stack_name] = {
+                key: resolve(one["Value"], stack.template) for key, one in outputs.items()
+            }
     (folder / "cdk-outputs.json").write_text(json.dumps(published), encoding="utf-8")
     with running(*definitions, folder=folder) as local:
         yield local, folder
@@ -100,7 +102,7 @@ def web(deployed: tuple[Local, Path], monkeypatch: pytest.MonkeyPatch) -> Iterat
     _, folder = deployed
     (page,) = (one for one in PAGES if one.name == "client-web.md")
     (block,) = (one for one in blocks(page) if one.info == ("python", "run"))
-    definitions = read_assembly(folder / "rag.template.json", region=REGION).endpoints
+    definitions = read_assembly(folder / "rag-prod.template.json", region=REGION).endpoints
     with running(*definitions, folder=folder, latency=Latency(decode_seconds_per_token=0.01)) as local:
         for name, value in (ENVIRONMENT | addresses(local)).items():
             monkeypatch.setenv(name, value)

@@ -62,6 +62,11 @@ class Difference:
     left: str
     right: str
 
+    @property
+    def lead_is_cut(self) -> bool:
+        """Whether there is more before the lead."""
+        return self.offset > _LEAD
+
 
 def shared_bytes(left: bytes, right: bytes) -> int:
     """Return how many bytes two bodies share from the start."""

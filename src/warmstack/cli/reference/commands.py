@@ -12,6 +12,7 @@ from typer.models import ArgumentInfo, OptionInfo
 
 from warmstack.cli.app import app
 from warmstack.cli.client_app import client_app
+from warmstack.cli.lint_prompts import lint_prompts_app
 from warmstack.cli.local_app import local_app
 from warmstack.cli.reference.markdown import code, page, table
 
@@ -42,6 +43,7 @@ def commands() -> Iterator[tuple[str, Callable[..., object]]]:
     yield "warmstack", _required(app.registered_callback.callback if app.registered_callback else None)
     yield from _commands_of(app, "warmstack")
     yield from _commands_of(client_app, "warmstack")
+    yield from _commands_of(lint_prompts_app, "warmstack")
     yield from _commands_of(local_app, "warmstack local")
 
 
