@@ -61,6 +61,17 @@ class Connection:
     region: str | None = None
     endpoint_url: str | None = None
 
+    def known_region(self) -> str:
+        """Return the Region.
+
+        Raises:
+            NotConfigured: There is none.
+        """
+        region = self.region or (self.session.region_name if self.session is not None else None)
+        if not region:
+            raise NotConfigured("there is no Region; give region=, or set AWS_REGION")
+        return str(region)
+
     def service(self, name: str) -> Any:
         """Return boto3's client of a service other than the runtime.
 
