@@ -6,11 +6,6 @@ from collections.abc import Iterable, Mapping
 from re import Pattern
 from typing import Final
 
-from botocore import exceptions as boto
-from botocore.eventstream import ParserError
-from botocore.parsers import ResponseParserError
-from urllib3 import exceptions as urllib
-
 from warmstack.client import failures as fail
 from warmstack.client.error_documents import ErrorDocument, text_of_error
 from warmstack.client.service_texts import (
@@ -23,6 +18,16 @@ from warmstack.client.service_texts import (
     THROTTLED,
     WORDS,
 )
+
+try:
+    from botocore import exceptions as boto
+    from botocore.eventstream import ParserError
+    from botocore.parsers import ResponseParserError
+    from urllib3 import exceptions as urllib
+except ImportError as missing:
+    raise fail.NotConfigured(
+        f"the client needs {missing.name}, which is not installed: pip install 'warmstack[aws]'"
+    ) from missing
 
 SHOWN_LENGTH = 600
 """How much of a service's text a failure's sentence repeats; ``message`` has all of it."""

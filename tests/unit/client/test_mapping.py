@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import string
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -322,3 +324,16 @@ def test_a_long_text_is_cut_in_the_sentence_and_whole_in_the_message() -> None:
     assert len(str(found)) < 1000
     assert "request r-1" in str(found)
     assert found.message == "x" * 5000
+
+
+def test_without_botocore_the_client_says_what_to_install() -> None:
+    code = """
+import sys
+sys.modules["botocore"] = None
+try:
+    import warmstack.client
+except Exception as error:
+    print(type(error).__name__, error, sep=": ")
+"""
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out == "NotConfigured: the client needs botocore, which is not installed: pip install 'warmstack[aws]'\n"
