@@ -87,9 +87,8 @@ def opened(path: Path) -> Iterator[Stream]:
     """
     try:
         with path.open("rb") as raw:
-            packed = raw.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
-            raw.seek(0)
-            if not packed:
+            # Guard: a pipe cannot go back to its start.
+            if not raw.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC):
                 yield raw
                 return
             with gzip.GzipFile(fileobj=raw, mode="rb") as unpacked:

@@ -58,6 +58,8 @@ def _read_file(path: Path, form: WorkloadFormat | None) -> Iterator[RecordedRequ
             return
         form = form or format_of(first)
         if form is WorkloadFormat.AGENT:
+            if not path.is_file():
+                raise WorkloadError(f"{path} is no file, and an agent trace is read twice; write it to a file first")
             yield from _in_time_order(path)
             return
         for line in chain((first,), found):

@@ -135,3 +135,35 @@ def test_progress_is_told_on_a_terminal(tmp_path: Path) -> None:
     os.close(terminal)
     assert json.loads(done.stdout)["requests"] == 1200
     assert "reading" in told or "requests, " in told
+
+
+def test_the_page_of_conversations(run: Runner, tmp_path: Path) -> None:
+    def rows(*sizes: int, sessions: int, start: str = "") -> bytes:
+        made = [
+            {"timestamp": at, "input": f"{start}{one}" + "x" * size, "output": "", "session_id": f"s{one}"}
+            for at, size in enumerate(sizes)
+            for one in range(sessions)
+        ]
+        return "\n".join(map(json.dumps, made)).encode()
+
+    path = tmp_path / "agent.jsonl"
+    path.write_bytes(rows(5000, 9000, sessions=12))
+    out = run("lint-prompts", str(path))
+    assert "prefix_length 4096 is longer than what groups share (S) and no longer than what turns share (D)" in out
+    assert "and 2 more groups, with fewer pairs that part" in out
+    out = run("lint-prompts", str(path), "--prefix-length", "8192")
+    assert "prefix_length 8192 is longer than what turns share (D): they part before it ends" in out
+    path.write_bytes(rows(5000, 9000, sessions=3, start="y" * 5000))
+    out = run("lint-prompts", str(path))
+    assert "prefix_length 4096 does not tell groups apart (S): they go to the same instance" in out
+
+
+def test_the_page_of_odd_requests(run: Runner, tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    head = {"warmstack_request": 1, "time": 1.0, "session_id": "s"}
+    given = ['{"requestType":"NEW_SESSION"}', "text", "text", "other"]
+    path.write_text("\n".join(json.dumps(head | {"body": one}) for one in given), encoding="utf-8")
+    out = " ".join(run("lint-prompts", str(path)).split())
+    assert "3 requests, 13 B, in 1 group (1 named as conversations); 1 without a prompt left out; prefix_length" in out
+    assert "not JSON 3 requests without a canonical form" in out
+    assert "under 1,024 bytes 3 " in out

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
+import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -173,6 +175,22 @@ def test_files_that_are_not_there_or_hold_nothing(tmp_path: Path, write: Write) 
     with pytest.raises(WorkloadError, match="holds no file; name a file of recorded requests"):
         list(read_requests(tmp_path))
     assert list(read_requests(write())) == []
+
+
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    for number, (row, told) in enumerate(
+        [(b'{"inputs":"x"}', None), (agent_row(1, "x"), "is no file, and an agent trace")]
+    ):
+        path = tmp_path / str(number)
+        os.mkfifo(path)
+        writer = threading.Thread(target=path.write_bytes, args=(row + b"\n",))
+        writer.start()
+        if told is None:
+            assert [one.body for one in read_requests(path)] == [row]
+        else:
+            with pytest.raises(WorkloadError, match=told):
+                list(read_requests(path))
+        writer.join()
 
 
 @pytest.mark.parametrize("row", [compact(chat("x" * 9000)), agent_row(1, "x" * 9000)])

@@ -128,6 +128,31 @@ def test_a_stream_that_fails_fails_in_the_call(tmp_path: Path) -> None:
     assert [one.body for one in read_requests(tmp_path / "r")] == [b"abc"]
 
 
+def test_a_stream_that_goes_back_and_cannot_be_read_is_left_to_the_call(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken(io.BytesIO):
+        def read(self, _size: int | None = -1, /) -> bytes:
+            raise ConnectionError("gone")
+
+    with pytest.raises(ConnectionError, match="gone"):
+        Recorder(Client(), tmp_path / "r").invoke_endpoint(**CALL, Body=Broken(b"abc"))
+    assert len(caplog.messages) == 1
+
+
+def test_a_stream_of_text(tmp_path: Path) -> None:
+    class Text(Once):
+        def read(self, size: int = -1) -> Any:
+            return super().read(size).decode()
+
+    class Plain:
+        def invoke_endpoint(self, **call: Any) -> str:
+            return str(call["Body"].read())
+
+    assert Recorder(Plain(), tmp_path / "r").invoke_endpoint(**CALL, Body=Text("è".encode())) == "è"
+    assert [one.body for one in read_requests(tmp_path / "r")] == ["è".encode()]
+
+
 def test_errors_of_the_client_are_its_own(tmp_path: Path) -> None:
     client = Client()
     client.error = RuntimeError("throttled")
