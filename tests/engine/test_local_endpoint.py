@@ -166,23 +166,23 @@ def test_an_adapters_component_answers_through_its_adapter(url: str) -> None:
 
 
 def test_a_conversation_finds_its_cache_and_survives_its_copy(url: str) -> None:
-    with EndpointClient("warm", component="warm-chat", boto3_session=credentials(), endpoint_url=url) as client:
-        with client.session(system=prompt(20), max_tokens=6, temperature=0) as conversation:
-            cold = conversation.chat("who?")
-            assert cold.usage is not None
-            assert cold.usage.prompt_tokens > PREFIX_TOKENS
-            home = last(url)["copy"]
-            stream = conversation.stream("what?")
-            arrived = "".join(stream.text())
-            warm = stream.response()
-            assert warm.usage is not None
-            assert warm.usage.cached_tokens is not None
-            assert warm.usage.cached_tokens > PREFIX_TOKENS
-            ask(url, "faults", {"fault": "kill", "target": home})
-            assert conversation.chat("where?").text
-            assert conversation.stats.replayed == 1
-            said = [one["content"] for one in conversation.transcript.messages()]
-            assert said[1:5] == ["who?", cold.text, "what?", arrived]
+    client = EndpointClient("warm", component="warm-chat", boto3_session=credentials(), endpoint_url=url)
+    with client, client.session(system=prompt(20), max_tokens=6, temperature=0) as conversation:
+        cold = conversation.chat("who?")
+        assert cold.usage is not None
+        assert cold.usage.prompt_tokens > PREFIX_TOKENS
+        home = last(url)["copy"]
+        stream = conversation.stream("what?")
+        arrived = "".join(stream.text())
+        warm = stream.response()
+        assert warm.usage is not None
+        assert warm.usage.cached_tokens is not None
+        assert warm.usage.cached_tokens > PREFIX_TOKENS
+        ask(url, "faults", {"fault": "kill", "target": home})
+        assert conversation.chat("where?").text
+        assert conversation.stats.replayed == 1
+        said = [one["content"] for one in conversation.transcript.messages()]
+        assert said[1:5] == ["who?", cold.text, "what?", arrived]
     until(lambda: [one["state"] for one in copies(url).values()] == ["InService"] * 2)
 
 

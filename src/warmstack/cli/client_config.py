@@ -6,6 +6,7 @@ requirements/clients.txt), and `make test-clients` captures it again.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -15,6 +16,7 @@ from warmstack.cli.client_target import TargetOrder
 from warmstack.cli.console import print_json
 from warmstack.client import EndpointClient, InvalidArgument
 
+_AWS = re.compile(r"https://runtime(-fips)?\.sagemaker\.")
 _OPENAI_PATH = (
     "on the OpenAI path PREFIX_AWARE counts characters of the messages' text: what else a body holds is no matter"
 )
@@ -91,7 +93,7 @@ def _place(client: EndpointClient) -> _Place:
         endpoint=client.target.endpoint,
         component=client.target.component,
         region=client.region,
-        url=client.endpoint_url,
+        url=None if _AWS.match(client.runtime_url) else client.runtime_url,
         base_url=client.openai_base_url(),
         dialect=client.target.dialect,
     )

@@ -266,21 +266,23 @@ class EndpointClient:
         return self._connection.known_region()
 
     @property
-    def endpoint_url(self) -> str | None:
-        """The runtime's address; None for AWS's own."""
-        return self._connection.endpoint_url
+    def runtime_url(self) -> str:
+        """The runtime's address, as botocore resolved it.
+
+        Raises:
+            NotConfigured: The client has a transport of its own.
+        """
+        return self._connection.known_url()
 
     def openai_base_url(self) -> str:
         """Return the ``base_url`` that OpenAI's clients, and those built on them, need for this endpoint.
 
         Raises:
-            NotConfigured: There is no Region.
+            NotConfigured: The client has a transport of its own.
         """
         from warmstack.client.openai_path import openai_base_url
 
-        return openai_base_url(
-            self.target.endpoint, self.target.component, region=self.region, endpoint_url=self.endpoint_url
-        )
+        return openai_base_url(self.runtime_url, self.target.endpoint, self.target.component)
 
     def token_source(self) -> TokenSource:
         """Return what gives a bearer token of the OpenAI path each time that it is called, for ``api_key=``.
