@@ -84,7 +84,7 @@ def invoke(
     prefix_aware_id: Annotated[str, typer.Option("--prefix-aware-id", help="PrefixAwareId.")] = _ABSENT,
     as_json: AsJson = False,
 ) -> None:
-    """Send one request, and write the answer's text: for scripts. What answers a --body is written as it is."""
+    """Send one request, and write the answer's text, for scripts; a whole body is answered as it is."""
     from warmstack.cli.client_target import TargetOrder
     from warmstack.cli.invoke import InvokeOrder, run_invoke
 
