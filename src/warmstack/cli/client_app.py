@@ -12,7 +12,7 @@ from warmstack.local.defaults import DEFAULT_PORT
 client_app = typer.Typer(no_args_is_help=True)
 _ABSENT: Any = None
 TargetName = Annotated[
-    str, typer.Argument(metavar="[TARGET]", help="An endpoint's name, or a file of cdk deploy --outputs-file.")
+    str, typer.Argument(metavar="[TARGET]", help="An endpoint's name, or a JSON file of a deploy's outputs.")
 ]
 Stack = Annotated[str, typer.Option("--stack", help="A deployed stack, instead of TARGET; or the stack in the file.")]
 Component = Annotated[str, typer.Option("--component", help="A component: its name in the spec, or its physical name.")]
