@@ -7,6 +7,7 @@ PrefixAwareRoutingConfig of botocore 1.44.8 (bytes from the start of the body) f
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -143,8 +144,10 @@ def _tools(tools: list[Any] | tuple[Any, ...]) -> object:
     """Return the tools sorted by name, without sorting them again where they are those of the call before."""
     global _tools_before  # noqa: PLW0603 - a pair that is replaced as a whole: threads see one or the other
     plain = orjson.dumps(tools, option=_PLAIN)
-    if _tools_before[0] == plain:
-        return _tools_before[1]
+    # Guard: read once, or another thread's tools could be returned for these.
+    before, made_before = _tools_before
+    if before == plain:
+        return made_before
     made = _value(sorted(tools, key=_tool_name))
     if b"null" not in plain:
         _tools_before = (plain, made)
@@ -157,4 +160,7 @@ def _tool_name(tool: object) -> tuple[bool, str]:
     if isinstance(tool, dict):
         function = tool.get("function")
         name = function.get("name") if isinstance(function, dict) else tool.get("name")
+    if isinstance(name, Enum):
+        # Guard: it is written as its value, so it is sorted as its value.
+        name = name.value
     return (False, name) if isinstance(name, str) else (True, "")

@@ -10,12 +10,14 @@ import enum
 import json
 import random
 import re
+import sys
+import threading
 import types
 import uuid
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warmstack.payload import PayloadError, canonical
@@ -82,6 +84,7 @@ def _without_tool_order(body: Any) -> Any:
     return body
 
 
+@settings(deadline=None)
 @given(BODIES)
 def test_it_parses_to_the_same_value(body: dict[str, Any]) -> None:
     read = json.loads(canonical(body))
@@ -96,6 +99,7 @@ def test_it_parses_to_the_same_value(body: dict[str, Any]) -> None:
     assert json.dumps(read, **sort) == json.dumps(expected, **sort)
 
 
+@settings(deadline=None)
 @given(BODIES)
 def test_it_is_idempotent_and_changes_nothing(body: dict[str, Any]) -> None:
     before = copy.deepcopy(body)
@@ -106,11 +110,13 @@ def test_it_is_idempotent_and_changes_nothing(body: dict[str, Any]) -> None:
     assert json.dumps(body) == order
 
 
+@settings(deadline=None)
 @given(BODIES, st.randoms(use_true_random=False))
 def test_the_order_of_keys_does_not_matter(body: dict[str, Any], rng: random.Random) -> None:
     assert canonical(_shuffled(body, rng)) == canonical(body)
 
 
+@settings(deadline=None)
 @given(BODIES)
 def test_it_is_compact_utf_8_without_needless_escapes(body: dict[str, Any]) -> None:
     text = canonical(body).decode()
@@ -311,3 +317,35 @@ def test_what_only_the_serializer_refuses_is_told_in_its_words() -> None:
 def test_a_long_null_text_is_no_nan() -> None:
     body = {"tools": [{"name": "null", "default": None}], "messages": [{"role": "user", "content": ["null", None]}]}
     assert json.loads(canonical(body)) == body
+
+
+class Name(enum.Enum):
+    a = "a"
+    b = "b"
+
+
+def test_names_that_are_members_of_an_enumeration_are_sorted_by_their_value() -> None:
+    members: list[dict[str, object]] = [{"name": Name.b}, {"name": "c"}, {"name": Name.a}]
+    texts = [{"name": "a"}, {"name": "b"}, {"name": "c"}]
+    assert canonical({"tools": members}) == canonical({"tools": texts}) == canonical({"tools": members})
+
+
+def test_threads_get_their_own_tools() -> None:
+    wrong: list[bytes] = []
+
+    def work(number: int) -> None:
+        body = {"tools": [_tool(f"{number}-{place}") for place in range(20)]}
+        expected = json.dumps(body["tools"][0], separators=(",", ":"), sort_keys=True).encode()
+        wrong.extend(made for made in (canonical(body) for _ in range(300)) if expected not in made)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert wrong == []

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warmstack.payload import DifferenceKind, PayloadError, first_difference, shared_bytes
@@ -305,6 +305,7 @@ JSON_LIKE = st.lists(
 ).map(b"".join)
 
 
+@settings(deadline=None)
 @given(JSON_LIKE, JSON_LIKE, JSON_LIKE)
 def test_no_bytes_are_more_than_a_difference(shared: bytes, left: bytes, right: bytes) -> None:
     one, other = shared + left, shared + right
@@ -318,6 +319,7 @@ def test_no_bytes_are_more_than_a_difference(shared: bytes, left: bytes, right: 
         assert found.path
 
 
+@settings(deadline=None)
 @given(st.integers(0, 400), st.integers(0, 255))
 def test_one_changed_byte_is_found_where_it_is(place: int, byte: int) -> None:
     body = _compact(_chat(SYSTEM * 3, "Perché?", model="m", tools=[_tool("a"), _tool("b")]))

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warmstack.payload import PayloadError, checked_prefix_aware_id, shard
@@ -29,6 +29,7 @@ def test_another_process_gives_the_same() -> None:
     assert out.split() == [shard("a", str(n), 7) for n in range(20)]
 
 
+@settings(deadline=None)
 @given(st.text(max_size=20), st.integers(1, 64))
 def test_every_shard_is_one_that_sagemaker_accepts(key: str, shards: int) -> None:
     made = shard("rag", key, shards)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.prompts.clients import CLIENTS
@@ -262,6 +262,7 @@ def test_memory_does_not_grow_with_the_number_of_groups(monkeypatch: pytest.Monk
     assert peaks[1] < peaks[0] * 1.2
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.binary(max_size=40) | st.sampled_from([b'{"messages":[{"role":"user","content":"', b"{", b"[" * 2000]),

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.workload.files import agent_row, captured, chat, compact
@@ -211,6 +211,7 @@ def test_a_line_without_end(write: Write, monkeypatch: pytest.MonkeyPatch) -> No
         list(read_requests(write(b"{}", b"x" * 60)))
 
 
+@settings(deadline=None)
 @given(
     st.binary(max_size=60)
     | st.sampled_from([AGENT, CAPTURED]).flatmap(lambda row: st.binary(max_size=9).map(row.__add__))
