@@ -16,9 +16,11 @@ PACKAGES = (
     "warmstack.local.simulated",
     "warmstack.payload",
     "warmstack.plan",
+    "warmstack.prompts",
     "warmstack.render",
     "warmstack.routing",
     "warmstack.spec",
+    "warmstack.workload",
 )
 
 

@@ -7,6 +7,8 @@
     ├── CatalogError   a name that the catalog does not hold, or facts it does not have
     ├── PlanError      a valid spec that no plan can serve (the error findings)
     ├── PayloadError   a request's body that has no canonical bytes, or an identifier that SageMaker refuses
+    ├── WorkloadError  a file of recorded requests that cannot be read
+    ├── LintError      settings that the lint of prompts cannot use
     ├── RenderError    a file of an image that cannot be rendered or written
     ├── AdapterError   an adapter that cannot be read, packed or stored
     ├── AssemblyError  a template or cloud assembly that cannot be read, or that defines nothing to serve

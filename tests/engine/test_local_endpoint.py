@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 from tests.unit.local.clients import close_all, control, parts, runtime
+from tests.unit.local.clients import session as credentials
+from warmstack import EndpointClient
 from warmstack.local.remote import ask
 
 pytestmark = pytest.mark.engine
@@ -161,6 +163,27 @@ def test_an_adapters_component_answers_through_its_adapter(url: str) -> None:
     assert adapted["choices"][0]["message"]["content"] != base["choices"][0]["message"]["content"]
     described = control(url).describe_inference_component(InferenceComponentName="warm-legal")
     assert described["InferenceComponentStatus"] == "InService"
+
+
+def test_a_conversation_finds_its_cache_and_survives_its_copy(url: str) -> None:
+    client = EndpointClient("warm", component="warm-chat", boto3_session=credentials(), endpoint_url=url)
+    with client, client.session(system=prompt(20), max_tokens=6, temperature=0) as conversation:
+        cold = conversation.chat("who?")
+        assert cold.usage is not None
+        assert cold.usage.prompt_tokens > PREFIX_TOKENS
+        home = last(url)["copy"]
+        stream = conversation.stream("what?")
+        arrived = "".join(stream.text())
+        warm = stream.response()
+        assert warm.usage is not None
+        assert warm.usage.cached_tokens is not None
+        assert warm.usage.cached_tokens > PREFIX_TOKENS
+        ask(url, "faults", {"fault": "kill", "target": home})
+        assert conversation.chat("where?").text
+        assert conversation.stats.replayed == 1
+        said = [one["content"] for one in conversation.transcript.messages()]
+        assert said[1:5] == ["who?", cold.text, "what?", arrived]
+    until(lambda: [one["state"] for one in copies(url).values()] == ["InService"] * 2)
 
 
 def test_what_the_engine_evicts_comes_back_from_ram_and_after_its_end_from_disk(url: str) -> None:

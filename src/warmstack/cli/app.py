@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import enum
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+# The module and the group of commands that are made when they are asked for; a name that is the group's own is the
+# whole group, another one is a command of it.
+_MADE_LATE = {
+    "local": ("warmstack.cli.local_app", "local_app"),
+    "chat": ("warmstack.cli.client_app", "client_app"),
+    "invoke": ("warmstack.cli.client_app", "client_app"),
+    "client-config": ("warmstack.cli.client_app", "client_app"),
+    "lint-prompts": ("warmstack.cli.lint_prompts", "lint_prompts_app"),
+}
+
 
 # typer carries its own click; the types of another one would neither fit nor come for free.
 class _Root(TyperGroup):
-    """The commands, with ``local`` made when it is asked for: its many options would cost each other command 6 ms."""
+    """The commands, some made when they are asked for: their many options would cost each other command 6 ms."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands."""
-        return [*super().list_commands(ctx), "local"]
+        return [*super().list_commands(ctx), *_MADE_LATE]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command by its name."""
-        if cmd_name != "local":
+        if cmd_name not in _MADE_LATE:
             return super().get_command(ctx, cmd_name)
-        from warmstack.cli.local_app import local_app
-
-        made = typer.main.get_command(local_app)
+        module, group = _MADE_LATE[cmd_name]
+        made = typer.main.get_command(getattr(import_module(module), group))
+        made = getattr(made, "commands", {}).get(cmd_name, made)
         made.name = cmd_name
         return made
 

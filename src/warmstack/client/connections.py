@@ -50,7 +50,7 @@ class Connection:
         surroundings: Clock, sleep and chance.
         session: boto3's session; None with a transport of one's own.
         region: The Region, instead of the session's.
-        endpoint_url: The runtime's address, instead of the Region's.
+        runtime_url: The runtime's address; None with a transport of one's own.
     """
 
     transport: Transport
@@ -59,7 +59,28 @@ class Connection:
     surroundings: Surroundings = field(default_factory=Surroundings)
     session: Any = None
     region: str | None = None
-    endpoint_url: str | None = None
+    runtime_url: str | None = None
+
+    def known_region(self) -> str:
+        """Return the Region.
+
+        Raises:
+            NotConfigured: There is none.
+        """
+        region = self.region or (self.session.region_name if self.session is not None else None)
+        if not region:
+            raise NotConfigured("there is no Region; give region=, or set AWS_REGION")
+        return str(region)
+
+    def known_url(self) -> str:
+        """Return the runtime's address.
+
+        Raises:
+            NotConfigured: It is a transport's own.
+        """
+        if self.runtime_url is None:
+            raise NotConfigured("the runtime's address is not known: make the client without a transport of its own")
+        return self.runtime_url
 
     def service(self, name: str) -> Any:
         """Return boto3's client of a service other than the runtime.
@@ -103,14 +124,16 @@ def connect(
     def client(read: float) -> Any:
         return _client(session, RUNTIME, region=region, url=endpoint_url, read=read, timeouts=waits)
 
+    plain = client(waits.read_seconds)
     return Connection(
-        transport=Boto3Transport(client(waits.read_seconds), client(waits.stream_seconds)),
+        transport=Boto3Transport(plain, client(waits.stream_seconds)),
         retry=retry or RetryPolicy(),
         timeouts=waits,
         surroundings=surroundings or Surroundings(),
         session=session,
         region=region,
-        endpoint_url=endpoint_url,
+        # As botocore resolved it: by the Region and its partition, the environment or the configuration.
+        runtime_url=plain.meta.endpoint_url,
     )
 
 

@@ -23,6 +23,8 @@ from warmstack.payload import canonical
 if TYPE_CHECKING:
     from openai import OpenAI
 
+    from warmstack.client.token import TokenSource
+
 
 class EndpointClient:
     """A client of one endpoint, or of one of its components or adapters. Threads may share it.
@@ -253,6 +255,44 @@ class EndpointClient:
         if others:
             raise InvalidArgument(f"invoke has no option {next(iter(others))!r}; members of a request go into its body")
         return self._sender.send(body if isinstance(body, bytes) else canonical(body), headers, session_id)
+
+    @property
+    def region(self) -> str:
+        """The Region.
+
+        Raises:
+            NotConfigured: There is none.
+        """
+        return self._connection.known_region()
+
+    @property
+    def runtime_url(self) -> str:
+        """The runtime's address, as botocore resolved it.
+
+        Raises:
+            NotConfigured: The client has a transport of its own.
+        """
+        return self._connection.known_url()
+
+    def openai_base_url(self) -> str:
+        """Return the ``base_url`` that OpenAI's clients, and those built on them, need for this endpoint.
+
+        Raises:
+            NotConfigured: The client has a transport of its own.
+        """
+        from warmstack.client.openai_path import openai_base_url
+
+        return openai_base_url(self.runtime_url, self.target.endpoint, self.target.component)
+
+    def token_source(self) -> TokenSource:
+        """Return what gives a bearer token of the OpenAI path each time that it is called, for ``api_key=``.
+
+        Raises:
+            EndpointError: There are no credentials.
+        """
+        from warmstack.client.openai_path import token_source
+
+        return token_source(self._connection)
 
     def openai(self, **options: Any) -> OpenAI:
         """Return OpenAI's client for this endpoint's OpenAI path; its token is made anew before it expires.

@@ -27,6 +27,7 @@ from warmstack.client.sending import RequestSender, StreamCares
 from warmstack.client.session_life import CLOSE_BODY, NEW_SESSION, OPEN_BODY, SessionLife, read_new_session
 from warmstack.client.streaming import Stream
 from warmstack.client.transcript import Message, Said, Transcript
+from warmstack.client.transport import Answer
 
 log = logging.getLogger("warmstack.client")
 CLOSED = "the conversation is closed; start another one: client.session()"
@@ -256,7 +257,7 @@ class Session:
         # Requests that open sessions are all alike: to PREFIX_AWARE they would be one prefix, and one instance.
         headers = {"prefix_aware_id": self._around.new_id()}
         try:
-            answer = self._sender.ask(OPEN_BODY, session_id=NEW_SESSION, headers=headers)
+            answer = self._ask_for_one(headers)
             life = read_new_session(answer.headers, now=self._around.clock(), wall=self._around.wall(), ttl=self._ttl)
         except (SessionsNotEnabled, ModelRefused, AnswerMalformed) as refusal:
             # A server that knows no sessions does not say so in one way: it may only miss the messages.
@@ -271,6 +272,13 @@ class Session:
         if self._closed:
             # Closed by another thread meanwhile: nobody else would close this one.
             self.close()
+
+    def _ask_for_one(self, headers: Mapping[str, str]) -> Answer:
+        try:
+            return self._sender.ask(OPEN_BODY, session_id=NEW_SESSION, headers=headers)
+        except ModelExited:
+            # The copy is gone, and a session that it may have opened with it: to ask another one does no harm.
+            return self._sender.ask(OPEN_BODY, session_id=NEW_SESSION, headers=headers)
 
     def _renew_if_due(self) -> None:
         old = self._life

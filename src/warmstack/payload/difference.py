@@ -10,12 +10,22 @@ from warmstack.payload.errors import PayloadError
 from warmstack.payload.escapes import same_character
 from warmstack.payload.order import PROMPT_KEYS, SAMPLING_KEYS
 from warmstack.payload.paths import excerpt, json_path
-from warmstack.payload.scanner import BYTE_ORDER_MARK, Place, Token, members, place_at, texts
+from warmstack.payload.scanner import (
+    BYTE_ORDER_MARK,
+    Place,
+    Token,
+    holds_prompt,
+    keys_around,
+    place_at,
+    texts,
+    top_keys,
+)
 from warmstack.payload.varying import varying
 
 _LEAD, _REST = 24, 40
 _TOOL_KEYS = frozenset({"tools", "functions"})
 _TOOL_NAMES = re.compile(r"(?:tools|functions)/[0-9]+(?:/function)?/name")
+_TOOL_NAME_DEPTH = 4
 # Behind the last text of a chat: the end of a part and its list, of the message, and of the messages.
 _LAST_TEXT = re.compile(rb"\s*+(?:\}\s*+\]\s*+)?\}\s*+\]")
 
@@ -61,6 +71,11 @@ class Difference:
     lead: str
     left: str
     right: str
+
+    @property
+    def lead_is_cut(self) -> bool:
+        """Whether there is more before the lead."""
+        return self.offset > _LEAD
 
 
 def shared_bytes(left: bytes, right: bytes) -> int:
@@ -136,7 +151,7 @@ class _Pair:
                 return DifferenceKind.KEY_ORDER, subject
         elif not self.path and all(place.token is Token.MARK for place in self.places):
             # One body ends where the other has one key more.
-            keys = sorted((members(data, ()) for data in (self.left, self.right)), key=len)
+            keys = sorted((top_keys(data) for data in (self.left, self.right)), key=len)
             subject = keys[1][len(keys[0])] if len(keys[0]) < len(keys[1]) else None
         return self._by_field(subject)
 
@@ -160,7 +175,7 @@ class _Pair:
     def _keys(self) -> tuple[bool, str | None]:
         """Return whether both objects have both keys, and the key that only one of them has, or has too early."""
         left, right = self.places
-        in_left, in_right = members(self.left, self.path), members(self.right, self.path)
+        in_left, in_right = keys_around(self.left, self.offset), keys_around(self.right, self.offset)
         if left.key is not None and right.key is not None and left.key in in_right and right.key in in_left:
             return True, right.key
         if left.key is not None and left.key not in in_right:
@@ -184,10 +199,10 @@ class _Pair:
         return (DifferenceKind.SAMPLING if is_sampling else DifferenceKind.FIELD), field
 
     def _has_prompt(self) -> bool:
-        return any(key in PROMPT_KEYS for data in (self.left, self.right) for key in members(data, ()))
+        return holds_prompt(self.left) or holds_prompt(self.right)
 
     def _tools_reordered(self) -> bool:
-        left, right = texts(self.left, _TOOL_NAMES), texts(self.right, _TOOL_NAMES)
+        left, right = (texts(data, _TOOL_NAMES, _TOOL_NAME_DEPTH) for data in (self.left, self.right))
         return left != right and sorted(left) == sorted(right)
 
     def _in_prompt(self) -> DifferenceKind:

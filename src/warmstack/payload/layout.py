@@ -21,7 +21,7 @@ from warmstack.payload.order import (
     PART_KEYS,
     KeyOrderError,
     body_order,
-    ordered,
+    inner_order,
 )
 from warmstack.payload.paths import excerpt
 from warmstack.payload.refusals import holds_non_finite, refusal
@@ -33,9 +33,9 @@ _USUAL_MESSAGE = ["role", "content"]
 _ROLE, _CONTENT = itemgetter("role"), itemgetter("content")
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 _TEXT = {str}
+_LISTS = (list, tuple)
 _tools_before: tuple[bytes, object] = (b"", None)
 _SCALARS = frozenset({str, int, bool, type(None)})
-_USUAL_PART = ["type", "text"]
 
 
 class _NonFiniteError(Exception):
@@ -66,9 +66,9 @@ def canonical(body: Mapping[str, object]) -> bytes:
             value = body[key]
             if type(value) in _SCALARS:
                 made[key] = value
-            elif key == "messages" and isinstance(value, list | tuple):
+            elif key == "messages" and isinstance(value, _LISTS):
                 made[key] = _messages(value)
-            elif key == "tools" and isinstance(value, list | tuple):
+            elif key == "tools" and isinstance(value, _LISTS):
                 made[key] = _tools(value)
             else:
                 made[key] = _value(value)
@@ -100,27 +100,24 @@ def _object(value: object, first: tuple[str, ...], inner: Mapping[str, Any]) -> 
     """Return a dict in a fixed order of keys, and what is no dict as the serializer wants it."""
     if not isinstance(value, dict):
         return _value(value)
-    if set(map(type, value)) - {str}:
-        # Not in an order then; the serializer refuses the key.
-        return value
-    return {key: inner.get(key, _value)(value[key]) for key in ordered(value, first)}
+    return {
+        key: one if type(one := value[key]) in _SCALARS else inner.get(key, _value)(one)
+        for key in inner_order(tuple(value), first)
+    }
+
+
+def _objects(values: object, first: tuple[str, ...], inner: Mapping[str, Any]) -> object:
+    if isinstance(values, _LISTS):
+        return [_object(one, first, inner) for one in values]
+    return _value(values)
 
 
 def _parts(content: object) -> object:
-    if not isinstance(content, list | tuple):
-        return _value(content)
-    return [
-        part
-        if type(part) is dict and [*part] == _USUAL_PART and type(part["text"]) is str and type(part["type"]) is str
-        else _object(part, PART_KEYS, {})
-        for part in content
-    ]
+    return _objects(content, PART_KEYS, {})
 
 
 def _calls(calls: object) -> object:
-    if not isinstance(calls, list | tuple):
-        return _value(calls)
-    return [_object(call, CALL_KEYS, _CALL_VALUES) for call in calls]
+    return _objects(calls, CALL_KEYS, _CALL_VALUES)
 
 
 def _function(function: object) -> object:

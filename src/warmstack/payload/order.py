@@ -6,7 +6,6 @@ different instances; one that does not vary is a byte of the prefix length spent
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
 
 PROMPT_KEYS = ("messages", "inputs", "prompt", "input")
@@ -75,14 +74,22 @@ def body_order(keys: tuple[str, ...]) -> tuple[str, ...]:
     Raises:
         KeyOrderError: a key is no text.
     """
+    return tuple(sorted(_plain(keys), key=lambda key: _RANKS.get(key, (len(_FIRST), key))))
+
+
+@lru_cache(maxsize=1024)
+def inner_order(keys: tuple[str, ...], first: tuple[str, ...]) -> tuple[str, ...]:
+    """Return keys with some of them first, in their given order, and the rest sorted.
+
+    Raises:
+        KeyOrderError: a key is no text.
+    """
+    held = set(_plain(keys))
+    return (*(key for key in first if key in held), *sorted(held.difference(first)))
+
+
+def _plain(keys: tuple[str, ...]) -> list[str]:
     if not all(isinstance(key, str) for key in keys):
         raise KeyOrderError("a key is no text")
     # Guard: a member of an enumeration equals its text, and would be the cached answer for it, or not.
-    plain = (str.__str__(key) for key in keys)
-    return tuple(sorted(plain, key=lambda key: _RANKS.get(key, (len(_FIRST), key))))
-
-
-def ordered(keys: Iterable[str], first: tuple[str, ...]) -> list[str]:
-    """Return keys with some of them first, in their given order, and the rest sorted."""
-    held = set(keys)
-    return [*(key for key in first if key in held), *sorted(held.difference(first))]
+    return [str.__str__(key) for key in keys]

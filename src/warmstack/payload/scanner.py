@@ -65,11 +65,13 @@ class Place:
 class _Frame:
     """A container that is open."""
 
-    __slots__ = ("after_colon", "index", "is_object", "key")
+    __slots__ = ("after_colon", "depth", "index", "is_object", "key", "keys")
 
-    def __init__(self, *, is_object: bool) -> None:
+    def __init__(self, *, is_object: bool, depth: int = 0) -> None:
         self.is_object = is_object
+        self.depth = depth
         self.key: str | None = None
+        self.keys: list[str] = []
         self.index = 0
         self.after_colon = False
 
@@ -103,8 +105,9 @@ class _Scan:
         if kind == "mark":
             self._mark(data)
         elif self.is_key(kind):
-            self.frames[-1].key = decoded(data)
-            if len(self.frames) == 1 and self.frames[-1].key in PROMPT_KEYS:
+            key = self.frames[-1].key = decoded(data)
+            self.frames[-1].keys.append(key)
+            if len(self.frames) == 1 and key in PROMPT_KEYS:
                 self.prompt_seen = True
 
     def breaks(self, kind: str, data: bytes) -> bool:
@@ -115,7 +118,7 @@ class _Scan:
 
     def _mark(self, mark: bytes) -> None:
         if mark in b"{[":
-            self.frames.append(_Frame(is_object=mark == b"{"))
+            self.frames.append(_Frame(is_object=mark == b"{", depth=len(self.frames) + 1))
         elif mark in b"}]":
             if self.frames:
                 self.frames.pop()
@@ -173,26 +176,50 @@ def _top(scan: _Scan) -> str | None:
     return scan.frames[0].key if scan.frames and scan.frames[0].is_object else None
 
 
-def members(data: bytes, path: tuple[str | int, ...]) -> list[str]:
-    """Return the keys of the object at a path, in their order and as far as they can be read."""
-    return [place.key for place in _values(data) if place.path == path and place.key is not None]
+def keys_around(data: bytes, offset: int) -> list[str]:
+    """Return the keys of the innermost object around a byte, in their order and as far as they can be read."""
+    scan, around = _Scan(), None
+    for kind, start, end in _tokens(data):
+        if around is None and end > offset:
+            around = scan.frames[-1] if scan.frames else _Frame(is_object=True)
+        scan.take(kind, data[start:end])
+        if around is not None and len(scan.frames) < around.depth:
+            break
+    return [] if around is None else around.keys
 
 
-def texts(data: bytes, paths: re.Pattern[str]) -> list[str]:
-    """Return the texts whose path, its parts joined by a slash, matches a pattern as a whole."""
-    return [
-        decoded(data[place.start : place.end])
-        for place in _values(data)
-        if place.token is Token.STRING and paths.fullmatch("/".join(map(str, place.path)))
-    ]
+def top_keys(data: bytes) -> list[str]:
+    """Return the keys at the top of a body, in their order and as far as they can be read."""
+    return keys_around(data, data.find(b"{") + 1)
 
 
-def _values(data: bytes) -> Iterator[Place]:
+def holds_prompt(data: bytes) -> bool:
+    """Return whether a body has a key for the prompt, as far as it can be read; the rest is not looked at."""
     scan = _Scan()
     for kind, start, end in _tokens(data):
-        if kind == "string":
-            yield _place(scan, data, kind, start, end)
         scan.take(kind, data[start:end])
+        if scan.prompt_seen:
+            return True
+    return False
+
+
+def texts(data: bytes, paths: re.Pattern[str], deepest: int) -> list[str]:
+    """Return the texts whose path, its parts joined by a slash, matches a pattern as a whole.
+
+    Args:
+        data: a body.
+        paths: the pattern.
+        deepest: the most parts of a path that can match.
+    """
+    found: list[str] = []
+    scan = _Scan()
+    for kind, start, end in _tokens(data):
+        # Guard: a path costs its depth; those that cannot match are not made.
+        near = kind == "string" and len(scan.frames) <= deepest and not scan.is_key(kind)
+        if near and paths.fullmatch("/".join(map(str, scan.path(inside=True)))):
+            found.append(decoded(data[start:end]))
+        scan.take(kind, data[start:end])
+    return found
 
 
 def _tokens(data: bytes) -> Iterator[tuple[str, int, int]]:
@@ -207,7 +234,9 @@ def _tokens(data: bytes) -> Iterator[tuple[str, int, int]]:
 def decoded(token: bytes) -> str:
     """Return the text of a string token, which may lack its end."""
     token = token[: _LONGEST_KEY + 2]
+    if b"\\" not in token:
+        return token.strip(b'"').decode("utf-8", "backslashreplace")
     try:
-        return str(json.loads(token))
+        return str(json.loads(token.decode()))
     except ValueError:
         return token.strip(b'"').decode("utf-8", "backslashreplace")

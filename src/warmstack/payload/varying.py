@@ -59,3 +59,10 @@ def varying(left: bytes, right: bytes, offset: int) -> Varying | None:
 def _covers(pattern: re.Pattern[bytes], piece: bytes, offset: int) -> bool:
     # One that ends at the offset counts too: 9 and 10 differ behind the 9 of 9, or at its place.
     return any(match.start() <= offset <= match.end() for match in pattern.finditer(piece))
+
+
+def masked(text: bytes) -> bytes:
+    """Return a text with one mark for each time, identifier and number in it: equal for texts that only vary so."""
+    for _, pattern in _PATTERNS:
+        text = pattern.sub(b"#", text)
+    return text

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import boto3
-import botocore.session
 import openai
 import pytest
 
@@ -218,15 +217,19 @@ def test_options_of_the_callers_own_win(local: Local) -> None:
             assert (client._client, client.timeout, client.max_retries) == (own, 3, 1)
 
 
-def test_the_address_of_every_region() -> None:
-    session = botocore.session.get_session()
-    partitions = session.get_component("data_loader").load_data("partitions")["partitions"]
-    for partition in partitions:
-        for region in partition["regions"]:
-            if not region.endswith("-global"):
-                host = f"runtime.sagemaker.{region}.{partition['outputs']['dnsSuffix']}"
-                assert openai_base_url("demo", region=region) == f"https://{host}/endpoints/demo/openai/v1"
-    part = openai_base_url("demo", "demo-chat", region=REGION, endpoint_url="http://127.0.0.1:8080/")
+@pytest.mark.parametrize(
+    ("region", "host"),
+    [("us-west-2", "amazonaws.com"), ("cn-north-1", "amazonaws.com.cn"), ("eusc-de-east-1", "amazonaws.eu")],
+)
+def test_the_address_is_that_of_the_region_and_its_partition(region: str, host: str) -> None:
+    connection = connect(boto3_session=clients.session(), region=region)
+    with openai_client(connection, "demo") as client:
+        assert str(client.base_url) == f"https://runtime.sagemaker.{region}.{host}/endpoints/demo/openai/v1/"
+    connection.close()
+
+
+def test_a_component_is_a_part_of_the_address() -> None:
+    part = openai_base_url("http://127.0.0.1:8080/", "demo", "demo-chat")
     assert part == "http://127.0.0.1:8080/endpoints/demo/inference-components/demo-chat/openai/v1"
 
 

@@ -202,6 +202,16 @@ def test_where_sessions_are_on_their_absence_is_an_error() -> None:
         pass
 
 
+def test_a_session_is_asked_for_again_where_the_copy_died() -> None:
+    network = Network()
+    network.will(ModelExited("x"), opened("s-1"), closed())
+    with network.client.session() as session:
+        assert session.id == "s-1"
+    network.will(ModelExited("first"), ModelExited("second"))
+    with pytest.raises(ModelExited, match="second"), network.client.session():
+        pass
+
+
 def test_opening_is_tried_again_where_nothing_took_it() -> None:
     network = Network()
     network.will(fail.ServiceUnavailable("x"), opened("s-1"), closed())

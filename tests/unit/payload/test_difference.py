@@ -329,10 +329,14 @@ def test_one_changed_byte_is_found_where_it_is(place: int, byte: int) -> None:
 
 
 def test_deep_and_long_bodies_are_read_in_time() -> None:
-    deep = b'{"a":' + b"[" * 200_000
+    deep = b'{"a":' + b"[" * 50_000
     found = first_difference(deep + b"1", deep + b"2")
     assert found is not None
     assert len(found.path) < 200
+    wide = b'{"a":' + b"[" * 10_000 + b'"x",' * 10_000
+    found = first_difference(wide + b'{"b":1}', wide + b'{"c":1}')
+    assert found is not None
+    assert found.kind is Kind.CONTENT
     open_text = b'{"inputs":"' + b"a\\" * 300_000
     found = first_difference(open_text + b"1", open_text + b"2")
     assert found is not None

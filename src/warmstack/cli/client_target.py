@@ -1,0 +1,96 @@
+"""From the options of a command to the client of an endpoint."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from warmstack.client import EndpointClient, InvalidArgument, connect
+
+LOCAL_REGION = "us-west-2"
+LOCAL_KEY = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetOrder:
+    """Which endpoint, and how it is reached.
+
+    Args:
+        target: An endpoint's name, or a file of outputs.
+        stack: A deployed stack, or one of the file's.
+        component: A component.
+        adapter: An adapter of it.
+        region: The Region.
+        profile: A profile of the AWS configuration.
+        endpoint_url: The runtime's address.
+        port: That of a local endpoint; None for AWS.
+    """
+
+    target: str | None
+    stack: str | None
+    component: str | None
+    adapter: str | None
+    region: str | None
+    profile: str | None
+    endpoint_url: str | None
+    port: int | None
+
+    def client(self, *, sessions: str | None = None, prefix_aware_id: str | None = None) -> EndpointClient:
+        """Return the client.
+
+        Args:
+            sessions: As of :class:`EndpointClient`; None for what the stack publishes.
+            prefix_aware_id: As of :class:`EndpointClient`.
+
+        Raises:
+            EndpointError: The options name no endpoint, or AWS's client could not be made.
+        """
+        options: dict[str, Any] = {"prefix_aware_id": prefix_aware_id, "connection": connect(**self._connection())}
+        if self.target is not None and not self._is_file():
+            if self.stack is not None or self.adapter is not None:
+                raise InvalidArgument(
+                    f"{self.target!r} is an endpoint's name, and --stack and --adapter need the outputs of a stack: "
+                    "give a file of cdk deploy --outputs-file as TARGET, or --stack alone"
+                )
+            return EndpointClient(self.target, component=self.component, sessions=sessions or "auto", **options)
+        source = self.target if self.target is not None else self.stack
+        if source is None:
+            raise InvalidArgument(
+                "no endpoint is named: give its name, a file of cdk deploy --outputs-file, or --stack with the name of "
+                "a deployed stack"
+            )
+        return EndpointClient.from_outputs(
+            source,
+            stack=self.stack if self.target is not None else None,
+            component=self.component,
+            adapter=self.adapter,
+            sessions=sessions,
+            **options,
+        )
+
+    def _is_file(self) -> bool:
+        return self.target is not None and (self.target.endswith(".json") or Path(self.target).is_file())
+
+    def _connection(self) -> dict[str, Any]:
+        if self.port is None:
+            session = _session(profile_name=self.profile, region_name=self.region) if self.profile else None
+            return {"boto3_session": session, "region": self.region, "endpoint_url": self.endpoint_url}
+        if self.endpoint_url is not None or self.profile is not None:
+            raise InvalidArgument("--local is an address without credentials; leave --endpoint-url and --profile out")
+        region = self.region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or LOCAL_REGION
+        # The local endpoint wants requests signed, with any key: one of the environment must not go out in a mistake.
+        session = _session(aws_access_key_id=LOCAL_KEY, aws_secret_access_key=LOCAL_KEY, region_name=region)
+        return {"boto3_session": session, "region": region, "endpoint_url": f"http://127.0.0.1:{self.port}"}
+
+
+def _session(**options: Any) -> Any:
+    import boto3
+
+    from warmstack.client.mapping import RAISED_BY_AWS_CLIENT, from_botocore
+
+    try:
+        return boto3.Session(**options)
+    except RAISED_BY_AWS_CLIENT as error:
+        raise from_botocore(error) from error
