@@ -83,6 +83,7 @@ bench: ## Measure how long people wait, as ratios in one run (benchmarks/README.
 	@$(BIN)/python benchmarks/local_endpoint.py
 	@$(BIN)/python benchmarks/client_streams.py
 	@$(BIN)/python benchmarks/client_payload.py
+	@$(BIN)/python benchmarks/client_bytes.py
 
 docs: ## Regenerate the files that are generated from the code
 	@$(SETUP) dev

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.clients.conversation import CASES, SYSTEM, TURNS, messages
+from warmstack.payload import canonical
 
 RECORDED = Path(__file__).parents[1] / "data" / "client_bodies"
 FIRST = {
@@ -65,3 +66,13 @@ def test_a_body_is_ascii_with_spaces_or_utf_8_without(client: str) -> None:
     by_hand = client.startswith(("boto3", "langchain-aws", "litellm-sagemaker", "strands-sagemaker"))
     for body in bodies(client):
         assert (b"\\u00e9" in body, b'": ' in body) == (by_hand, by_hand)
+
+
+def test_canonical_bytes_begin_alike_for_all_chats_and_all_their_turns() -> None:
+    found = {
+        canonical(document)[:1024]
+        for client in FIRST
+        for body in bodies(client)
+        if "messages" in (document := json.loads(body))
+    }
+    assert len(found) == 1
