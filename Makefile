@@ -17,7 +17,7 @@ quoted = '$(subst ','\'',$(1))'
 lower = $(shell printf %s $(call quoted,$(1)) | tr '[:upper:]' '[:lower:]')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-engine test-image test-browser image-login check synth diff bench docs lock clean
+.PHONY: help setup demo test test-engine test-image test-browser test-clients image-login check synth diff bench docs lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,7 +29,7 @@ demo: ## Validate, plan and synthesize the example specs, and show what would be
 	@$(SETUP) runtime
 	@$(BIN)/python scripts/demo.py $(call quoted,$(DEMO_SPEC))
 
-test: ## Run the tests that need no engine, no image build and no browser (ARGS="-k name")
+test: ## Run the tests that need no engine, image build, browser or clients (ARGS="-k name")
 	@$(SETUP) dev
 	$(BIN)/pytest -n 2 $(ARGS)
 
@@ -47,6 +47,11 @@ test-browser: ## Run the tests of the status page in Chromium: installs it by ap
 	@$(SETUP) dev
 	@$(PYTHON) scripts/browser_tools.py
 	$(BIN)/pytest -m browser $(ARGS) tests/browser
+
+test-clients: ## Capture what real clients send: installs openai, LangChain, LiteLLM, Strands and others (0.4 GB)
+	@$(SETUP) dev
+	@$(PYTHON) scripts/clients.py
+	$(BIN)/pytest -m clients $(ARGS) tests/clients
 
 check: ## Lint, types, boundaries, tests with coverage, and the synthesized templates
 	@$(SETUP) dev
@@ -78,6 +83,7 @@ bench: ## Measure how long people wait, as ratios in one run (benchmarks/README.
 	@$(BIN)/python benchmarks/local_endpoint.py
 	@$(BIN)/python benchmarks/client_streams.py
 	@$(BIN)/python benchmarks/client_payload.py
+	@$(BIN)/python benchmarks/client_bytes.py
 
 docs: ## Regenerate the files that are generated from the code
 	@$(SETUP) dev
@@ -88,5 +94,5 @@ lock: ## Pin the newest allowed versions of every package again
 	@$(BIN)/python scripts/lock.py
 
 clean: ## Remove everything that the targets made
-	rm -rf .venv .venv-engine node_modules cdk.out build dist htmlcov .coverage .coverage.* .hypothesis .*_cache
+	rm -rf .venv .venv-engine .venv-clients node_modules cdk.out build dist htmlcov .coverage .coverage.* .hypothesis .*_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -23,6 +23,7 @@ SETS: tuple[tuple[str, tuple[str, ...], str | None], ...] = (
         ("container/entrypoint/requirements.in",),
         "requirements/dev.txt",
     ),
+    ("requirements/clients.txt", ("requirements/clients.in",), None),
     ("requirements/runtime.txt", ("pyproject.toml", "requirements/runtime.in"), "requirements/dev.txt"),
     (
         "container/session_server/requirements.txt",
