@@ -222,7 +222,11 @@ def _openai(place: _Place) -> ClientConfig:
         settings="\n".join(lines) + "\n",
         path="OpenAI path",
         volatile_first=False,
-        remarks=(f"model, then messages; {_OPENAI_PATH}", "the token is made anew before it expires", *_streams(place)),
+        remarks=(
+            f"model, stream if it is given, then messages; but {_OPENAI_PATH}",
+            "the token is made anew before it expires",
+            *_streams(place),
+        ),
     )
 
 

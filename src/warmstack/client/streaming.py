@@ -137,6 +137,9 @@ class Stream:
     def _read(self) -> None:
         if self._hooks.clock() - self._began > self._hooks.longest_seconds:
             raise DeadlineExceeded(f"the stream has lasted longer than {self._hooks.longest_seconds:g} s; it was ended")
+        if self._parser.failure is not None:
+            # Now that the events before it are delivered: a server may keep the connection open for minutes.
+            raise self._parser.failure
         part = next(self._source, None)
         if part is not None:
             self._pending.extend(self._parser.feed(part))

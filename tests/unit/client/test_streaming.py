@@ -85,6 +85,15 @@ def test_an_error_of_the_server_in_the_stream_is_typed() -> None:
     assert isinstance(raised.value.cause, fail.ModelFailed)
 
 
+def test_an_error_of_the_server_is_not_waited_behind() -> None:
+    """LMI keeps the connection of a stream that failed open for two minutes."""
+    parts = [event("a") + b'data: {"error": {"message": "broken", "code": 500}}\n\n', fail.ReadTimedOut("in vain")]
+    _, stream = streaming(*parts)
+    with pytest.raises(StreamInterrupted) as raised:
+        list(stream)
+    assert isinstance(raised.value.cause, fail.ModelFailed)
+
+
 def test_what_no_server_sends_is_malformed() -> None:
     _, stream = streaming(b"<html>busy</html>\n")
     with pytest.raises(fail.AnswerMalformed):
