@@ -11,10 +11,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from warmstack.local.api.trusted import TrustedHosts
 from warmstack.local.aws.cloudformation.api import CloudFormationApi
+from warmstack.local.aws.moto_app import not_served
 
 _SCOPE = re.compile(r"Credential=[^/,\s]+/[0-9]{8}/(?P<region>[^/,\s]+)/(?P<service>[^/,\s]+)/aws4_request")
 SAGEMAKER = frozenset({"sagemaker"})
 """The name in signatures of SageMaker and of its runtime."""
+MOTO = frozenset({"ecr", "iam", "kms", "logs", "s3", "secretsmanager", "servicequotas", "ssm", "sts"})
+"""The services of moto that are let through. Others would seem to be there, and know nothing of the stacks."""
 _LOCAL_PATHS = re.compile(r"/(_warmstack|endpoints)(/|$)")
 
 
@@ -65,8 +68,11 @@ class Front:
             await self._cloudformation.answer(scope, receive, send, region=signed.region)
         elif signed.service in SAGEMAKER or (not signed.service and _is_local(scope)):
             await self._sagemaker(scope, receive, send)
-        else:
+        elif signed.service in MOTO or not signed.service:
             await self._others(scope, receive, send)
+        else:
+            text = f"the local AWS has no {signed.service}; it has cloudformation, sagemaker, {', '.join(sorted(MOTO))}"
+            await not_served(text)(scope, receive, send)
 
 
 def _is_local(scope: Scope) -> bool:
