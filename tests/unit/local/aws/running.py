@@ -157,7 +157,7 @@ def running(*, polls: int = 1, linger_seconds: float = 3.0, pace: float = 0.02) 
         sagemaker_app=InMemoryApp(sagemaker),
         hosts=frozenset({"localhost", "127.0.0.1"}),
         report=reports.append,
-        random=Random(0),
+        random=Random(port),
         sleep=lambda seconds: asyncio.sleep(seconds * pace),
         linger_seconds=linger_seconds,
     )
