@@ -72,6 +72,27 @@ def read_assembly(
     return Assembly(endpoints=endpoints, notices=tuple(dict.fromkeys(reading.notices)))
 
 
+def read_template(document: Mapping[str, Any], *, stack: str, account: str, region: str) -> Assembly:
+    """Read the endpoints of a template that is in memory.
+
+    Args:
+        document: The template.
+        stack: What its stack is called.
+        account: The account to read it for.
+        region: The Region to read it for.
+
+    Raises:
+        AssemblyError: It defines no endpoint that can be served: every problem, a line each.
+    """
+    problems = Problems()
+    source = Source(stack=stack, names=frozenset({stack}), file=Path(stack), document=document)
+    reading = _Reading([source], {}, problems, account=account, region=region, default_region=region)
+    endpoints = reading.endpoints()
+    if problems:
+        raise AssemblyError(problems)
+    return Assembly(endpoints=endpoints, notices=tuple(dict.fromkeys(reading.notices)))
+
+
 def _selected(sources: Sequence[Source], stack: str | None, path: Path, problems: Problems) -> list[Source]:
     if stack is None or problems:
         return list(sources)
