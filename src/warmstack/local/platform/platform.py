@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -135,12 +135,29 @@ class Platform:
         """Let every copy of an endpoint finish what it runs, and stop it."""
         self.fleets.append(endpoint)
         try:
-            leaving = [copy for copy in endpoint.copies.values() if copy.counts()]
-            for copy in leaving:
-                copy.state = CopyState.STOPPING
-            await asyncio.gather(*(self._drain(endpoint, copy) for copy in leaving))
+            await self.retire(endpoint, endpoint.copies.values())
         finally:
             self.fleets.remove(endpoint)
+
+    async def add_copies(self, endpoint: Endpoint, component: Component, count: int) -> None:
+        """Start copies of a component beside those that it has.
+
+        Raises:
+            LocalError: One did not start. Whatever did of them is stopped.
+        """
+        made = self._add_copies(endpoint, component, count)
+        try:
+            await self._bring_all_up([(endpoint, one) for one in made])
+        except BaseException:
+            await self.retire(endpoint, made)
+            raise
+
+    async def retire(self, endpoint: Endpoint, copies: Iterable[Copy]) -> None:
+        """Let copies finish what they run, and stop them."""
+        leaving = list(copies)
+        for copy in leaving:
+            copy.state = CopyState.STOPPING
+        await asyncio.gather(*(self._drain(endpoint, copy) for copy in leaving))
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something in the background, until the platform stops."""
