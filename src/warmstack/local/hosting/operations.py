@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from warmstack.assembly import EndpointDefinition
+from warmstack.assembly import Assembly, EndpointDefinition
 from warmstack.local.hosting.changes import Changes
 from warmstack.local.hosting.records import Members, Records, refused
 from warmstack.local.platform.endpoints import Component, Endpoint
@@ -24,10 +24,14 @@ class Hosting:
     Args:
         platform: What runs.
         records: What was created.
+        told: Is told of each definition that is about to run: what of it is otherwise here than on SageMaker.
     """
 
-    def __init__(self, platform: Platform, records: Records) -> None:
+    def __init__(
+        self, platform: Platform, records: Records, *, told: Callable[[Assembly], None] = lambda _: None
+    ) -> None:
         self.records = records
+        self._told = told
         self._platform = platform
         self._changes = Changes(platform=platform)
         self._components: dict[str, dict[str, Members]] = {}
@@ -165,13 +169,15 @@ class Hosting:
         return {"Tags": [{"Key": key, "Value": value} for key, value in there.items()]}
 
     def _defined(self, name: str, config: str) -> EndpointDefinition:
-        (found,) = self.records.read(name, _name_in(config), self._components.get(name, {})).endpoints
-        return found
+        assembly = self.records.read(name, _name_in(config), self._components.get(name, {}))
+        self._told(assembly)
+        return assembly.endpoints[0]
 
     def _defined_component(self, endpoint: Endpoint, name: str, members: Members) -> Any:
         others = {key: one for key, one in self._components.get(endpoint.name, {}).items() if key != name}
-        (found,) = self.records.read(endpoint.name, endpoint.definition.config_name, others | {name: members}).endpoints
-        return next(one for one in found.components if one.name == name)
+        assembly = self.records.read(endpoint.name, endpoint.definition.config_name, others | {name: members})
+        self._told(assembly)
+        return next(one for one in assembly.endpoints[0].components if one.name == name)
 
     def _endpoint(self, name: str) -> Endpoint:
         found = self._platform.endpoints.get(name)
