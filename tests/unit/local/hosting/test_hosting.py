@@ -20,6 +20,7 @@ from warmstack.local.errors import LocalError
 from warmstack.local.platform.orders import CopyOrder, Report, RunningCopy
 from warmstack.local.simulated import Latency
 from warmstack.local.simulated.starter import SimulatedStarter
+from warmstack.routing import ConfigSwap, RoutingChoices
 
 IMAGE = "763104351884.dkr.ecr.us-west-2.amazonaws.com/vllm:0.30.0-gpu-py312"
 ROLE = "arn:aws:iam::111122223333:role/demo"
@@ -312,3 +313,21 @@ def test_tags_are_kept(client: Any) -> None:
     client.add_tags(ResourceArn=arn, Tags=[{"Key": "stage", "Value": "b"}])
     tags = {one["Key"]: one["Value"] for one in client.list_tags(ResourceArn=arn)["Tags"]}
     assert tags == {"team": "a", "stage": "b"}
+
+
+def test_copies_of_components_can_be_restarted_with_the_configuration(tmp_path: Path) -> None:
+    choices = RoutingChoices(config_swap=ConfigSwap.RESTART_COPIES)
+    with running(folder=tmp_path, hosting=True, choices=choices) as local:
+        client = control(local.url)
+        create_model(client, "m-1")
+        create_config(client, "c-1", None, instances=1)
+        create_config(client, "c-2", None, instances=1, prefix=1024)
+        client.create_endpoint(EndpointName="demo", EndpointConfigName="c-1")
+        endpoint_is(client, "InService")
+        create_component(client, "base", copies=2)
+        component_is(client, "InService", "base")
+        before = set(local.platform.endpoints["demo"].copies)
+        client.update_endpoint(EndpointName="demo", EndpointConfigName="c-2")
+        endpoint_is(client, "InService")
+        assert before.isdisjoint(local.platform.endpoints["demo"].copies)
+        ask(local, InferenceComponentName="base")
