@@ -141,6 +141,17 @@ def test_leaving_a_stream_ends_it_at_the_copy(tmp_path: Path) -> None:
         assert entry.seconds < 20, "2000 tokens take 40 s"
 
 
+def test_another_thread_can_close_a_stream_that_is_read(tmp_path: Path) -> None:
+    latency = Latency(decode_seconds_per_token=0.02)
+    with (
+        running(of_server("vllm"), folder=tmp_path, latency=latency) as local,
+        EndpointClient("vllm", boto3_session=credentials(), endpoint_url=local.url) as client,
+    ):
+        stream = client.stream("Hello", max_tokens=2000)
+        threading.Timer(0.3, stream.close).start()
+        assert 0 < len(list(stream)) < 2000
+
+
 def test_a_stream_that_is_cut_brings_what_had_come(tmp_path: Path) -> None:
     with running(of_server("vllm"), folder=tmp_path, latency=Latency(decode_seconds_per_token=0.001)) as local:
         for copy in local.platform.endpoints["vllm"].copies:

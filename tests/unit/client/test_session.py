@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import threading
@@ -306,6 +307,40 @@ def test_leaving_a_stream_after_its_answer_keeps_the_turn() -> None:
                 break
         session.chat("two")
     assert texts(network, 2) == ["one", "Hello", "two"]
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_leaving_a_stream_before_its_answer_forgets_the_turn_however_it_was_cut(parts: int) -> None:
+    network = Network()
+    network.will(opened("s-1"), said("b"), closed())
+    chunks = [event("Hel"), event("lo"), event(finish="stop") + DONE]
+    network.will_stream(*(chunks if parts > 1 else [b"".join(chunks)]))
+    with network.client.session() as session:
+        for _ in session.stream("one"):
+            break
+        session.chat("two")
+    assert texts(network, 2) == ["two"]
+
+
+def test_a_turn_whose_stream_breaks_behind_its_answer_is_over() -> None:
+    network = Network()
+    network.will(opened("s-1"), said("b"), closed())
+    network.will_stream(event("Hello"), event(finish="stop"), fail.ConnectionLost("gone"))
+    with network.client.session() as session:
+        assert list(session.stream("one").text()) == ["Hello"]
+        session.chat("two")
+    assert texts(network, 2) == ["one", "Hello", "two"], "kept, and told as kept"
+
+
+def test_a_stream_that_is_forgotten_ends_its_turn() -> None:
+    network = Network()
+    network.will(opened("s-1"), said("b"), closed())
+    network.will_stream(event("Hello"), event(finish="stop"), DONE)
+    with network.client.session() as session:
+        session.stream("one")
+        gc.collect()
+        session.chat("two")
+    assert texts(network, 2) == ["two"]
 
 
 @pytest.mark.parametrize("when", ["at the start", "before the first part"])
