@@ -188,6 +188,16 @@ def test_where_a_deployment_has_no_sessions_the_same_calls_go_without(answer: An
     assert texts(network, 2) == ["one", "a", "two"]
 
 
+def test_a_renewal_that_is_refused_is_none() -> None:
+    network = Network()
+    network.will(opened("s-1", seconds=100), fail.ModelRefused("no room"), closed(), said("a"))
+    with network.client.session() as session:
+        network.clock.seconds += 90
+        assert session.chat("one").text == "a"
+    assert network.transport.sessions == ["NEW_SESSION", "NEW_SESSION", "s-1", None]
+    assert (session.stats.opened, session.stats.renewed) == (1, 0)
+
+
 def test_where_sessions_are_off_none_is_asked_for() -> None:
     network = Network(sessions="off")
     network.will(said("a"))
@@ -399,7 +409,7 @@ def test_two_threads_cannot_take_a_turn_at_once() -> None:
         del network.transport.invoke
 
 
-@pytest.mark.parametrize("ttl", [0, -1, float("nan"), float("inf")])
-def test_a_life_is_a_number_of_seconds(ttl: float) -> None:
+@pytest.mark.parametrize("ttl", [0, -1, float("nan"), float("inf"), "600", (1,)])
+def test_a_life_is_a_number_of_seconds(ttl: Any) -> None:
     with pytest.raises(InvalidArgument, match=r"ttl is .*; it must be a number of seconds above 0"):
         Network().client.session(ttl=ttl)
