@@ -184,7 +184,8 @@ def _client(
             direct = config.merge(Config(proxies={}))
             client = session.client(name, region_name=region, endpoint_url=url, config=direct)
         return client
+    except RAISED_BY_AWS_CLIENT as error:
+        # Before ValueError: an unknown Region is one, too.
+        raise from_botocore(error) from error
     except ValueError as error:
         raise NotConfigured(f"endpoint_url is {url!r}: {error}; it must be an address such as https://…") from error
-    except RAISED_BY_AWS_CLIENT as error:
-        raise from_botocore(error) from error
