@@ -8,7 +8,10 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from warmstack.client.failures import NotConfigured
 from warmstack.client.mapping import RAISED_BY_AWS_CLIENT, from_botocore
@@ -137,6 +140,15 @@ def connect(
     )
 
 
+def is_loopback(url: str) -> bool:
+    """Return whether an address is of this machine alone."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def _session(region: str | None) -> Any:
     try:
         import boto3
@@ -165,8 +177,15 @@ def _client(
             retries={"total_max_attempts": 1},
             user_agent_extra="warmstack",
         )
-        return session.client(name, region_name=region, endpoint_url=url, config=config)
+        client = session.client(name, region_name=region, endpoint_url=url, config=config)
+        if getproxies() and is_loopback(client.meta.endpoint_url):
+            # Guard: the environment's proxy is another machine, and this address would be that machine's own.
+            client.close()
+            direct = config.merge(Config(proxies={}))
+            client = session.client(name, region_name=region, endpoint_url=url, config=direct)
+        return client
+    except RAISED_BY_AWS_CLIENT as error:
+        # Before ValueError: an unknown Region is one, too.
+        raise from_botocore(error) from error
     except ValueError as error:
         raise NotConfigured(f"endpoint_url is {url!r}: {error}; it must be an address such as https://…") from error
-    except RAISED_BY_AWS_CLIENT as error:
-        raise from_botocore(error) from error

@@ -23,9 +23,11 @@ from warmstack.client.failures import (
     SessionLost,
     SessionsNotEnabled,
 )
+from warmstack.client.json_values import shown
 from warmstack.client.sending import RequestSender, StreamCares
 from warmstack.client.session_life import CLOSE_BODY, NEW_SESSION, OPEN_BODY, SessionLife, read_new_session
 from warmstack.client.streaming import Stream
+from warmstack.client.timeouts import is_seconds
 from warmstack.client.transcript import Message, Said, Transcript
 from warmstack.client.transport import Answer
 
@@ -100,8 +102,10 @@ class Session:
         messages: Iterable[Mapping[str, Any]],
         options: Mapping[str, Any],
     ) -> None:
-        if ttl is not None and not 0 < ttl < float("inf"):
-            raise InvalidArgument(f"ttl is {ttl}; it must be a number of seconds above 0, or None for the server's own")
+        if ttl is not None and not is_seconds(ttl, above_zero=True):
+            raise InvalidArgument(
+                f"ttl is {shown(ttl)}; it must be a number of seconds above 0, or None for the server's own"
+            )
         self._sender = sender
         self._around = sender.connection.surroundings
         self._mode = mode
@@ -290,7 +294,9 @@ class Session:
             # A fifth of its life is left; should it end before, the turn is sent again.
             log.warning("session %s could not be renewed before its end: %s", old.id, failure)
             return
-        self.stats = replace(self.stats, renewed=self.stats.renewed + 1)
+        # Refused where it was granted before, the conversation goes on without one.
+        if self._life is not None:
+            self.stats = replace(self.stats, renewed=self.stats.renewed + 1)
         self._close(old)
 
     def _reopen(self, failure: EndpointError) -> bool:

@@ -173,6 +173,7 @@ class _EventParts:
         self.request_id = request_id
         self.variant = variant
         self._events = events
+        self._closed = False
 
     def __iter__(self) -> Iterator[bytes]:
         try:
@@ -181,9 +182,15 @@ class _EventParts:
                 if part := event.get("PayloadPart"):
                     yield part["Bytes"]
         except RAISED_BY_AWS_CLIENT as error:
-            raise from_botocore(error) from error
+            if not self._closed:
+                raise from_botocore(error) from error
+        except (AttributeError, ValueError):
+            # What http.client makes of a connection that another thread closes while it reads.
+            if not self._closed:
+                raise
 
     def close(self) -> None:
+        self._closed = True
         # What is left unread must not keep the connection: closing it is also what tells the container to stop.
         with suppress(Exception):
             self._events.close()
