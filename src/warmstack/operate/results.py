@@ -102,9 +102,12 @@ class Report:
     results: tuple[Result, ...]
 
     def failed(self, *, strict: bool = False) -> bool:
-        """Return whether something is wrong; with ``strict``, warnings and what could not be seen count too."""
+        """Return whether something is wrong; with ``strict``, warnings and what could not be seen count too.
+
+        A report in which nothing passed has failed: it has shown nothing.
+        """
         stopping = {"fail", "warning", "unseen"} if strict else {"fail"}
-        return any(one.outcome in stopping for one in self.results)
+        return any(one.outcome in stopping for one in self.results) or not self.count("pass")
 
     def count(self, outcome: Outcome) -> int:
         """Return how many results have an outcome."""

@@ -100,6 +100,10 @@ def _without_endpoint(order: VerifyOrder, tools: VerifyTools, refused: RefusedEr
         where = f" in {order.region}" if order.region else ""
         yield checks.ENDPOINT.failed(order.endpoint, f"there is no such endpoint{where}", fix=way_out)
         return
+    if refused.kind != "denied":
+        seen = f"it could not be asked for: {refused.code}: {refused.said}"
+        yield checks.ENDPOINT.failed(order.endpoint, seen, fix=refused.way_out())
+        return
     yield not_seen(checks.ENDPOINT, order.endpoint, refused)
     # Whoever may only invoke can still see whether it answers.
     names = [one.physical_name for one in order.outputs.components.values()] if order.outputs else []
