@@ -9,7 +9,7 @@ import typer
 
 from warmstack.local.defaults import DEFAULT_PORT
 
-operate_app = typer.Typer(no_args_is_help=True)
+operate_app = typer.Typer(no_args_is_help=True, add_completion=False)
 _ABSENT: Any = None
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON for scripts.")]
 Region = Annotated[str, typer.Option("--region", help="The Region, instead of the environment's.")]
