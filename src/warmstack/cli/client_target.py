@@ -76,7 +76,10 @@ class TargetOrder:
         Raises:
             EndpointError: The options name no endpoint, or AWS's client could not be made.
         """
-        options: dict[str, Any] = {"prefix_aware_id": prefix_aware_id, "connection": connect(**self._connection())}
+        options: dict[str, Any] = {
+            "prefix_aware_id": prefix_aware_id,
+            "connection": connect(**self.connection_options()),
+        }
         if self.target is not None and not self._is_file():
             if self.stack is not None or self.adapter is not None:
                 raise InvalidArgument(
@@ -102,7 +105,12 @@ class TargetOrder:
     def _is_file(self) -> bool:
         return self.target is not None and (self.target.endswith(".json") or Path(self.target).is_file())
 
-    def _connection(self) -> dict[str, Any]:
+    def connection_options(self) -> dict[str, Any]:
+        """Return what :func:`warmstack.client.connect` takes.
+
+        Raises:
+            EndpointError: The options contradict each other, or there is no such profile.
+        """
         if self.port is None:
             session = _session(profile_name=self.profile, region_name=self.region) if self.profile else None
             return {"boto3_session": session, "region": self.region, "endpoint_url": self.endpoint_url}
