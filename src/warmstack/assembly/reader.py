@@ -69,7 +69,8 @@ def read_assembly(
         problems.add(str(path), reading.nothing_served())
     if problems:
         raise AssemblyError(problems)
-    return Assembly(endpoints=endpoints, notices=tuple(dict.fromkeys(reading.notices)))
+    outputs = {one.source.stack: one.published() for one in reading.templates}
+    return Assembly(endpoints=endpoints, notices=tuple(dict.fromkeys(reading.notices)), outputs=outputs)
 
 
 def read_template(document: Mapping[str, Any], *, stack: str, account: str, region: str) -> Assembly:
@@ -272,7 +273,7 @@ class _Reading:
         found: dict[str, tuple[Template, Any]] = {}
         for template in self.templates:
             quiet = template.quiet(Problems())
-            for name, value in template.outputs():
+            for name, value in template.exports():
                 export = quiet.resolve(name, "Outputs")
                 if isinstance(export, str):
                     found[export] = (template, value)
