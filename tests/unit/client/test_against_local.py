@@ -245,3 +245,16 @@ def test_any_body_can_be_sent(client: EndpointClient) -> None:
 def test_an_address_that_is_none_is_refused(options: dict[str, str], problem: str) -> None:
     with pytest.raises(fail.NotSent, match=problem):
         EndpointClient("x", boto3_session=credentials(), **options)
+
+
+@pytest.mark.parametrize("name", ["region", "endpoint_url"])
+def test_what_is_no_text_is_refused(name: str) -> None:
+    options: Any = {name: 5}
+    with pytest.raises(fail.InvalidArgument, match=f"{name} is of type int; it must be text"):
+        EndpointClient("x", boto3_session=credentials(), **options)
+
+
+def test_an_address_of_the_environment_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME", "nowhere")
+    with pytest.raises(fail.NotConfigured, match="the address in the environment or the configuration: Invalid"):
+        EndpointClient("x", boto3_session=credentials())
