@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from warmstack.client.failures import NotConfigured
+from warmstack.client.failures import InvalidArgument, NotConfigured
 from warmstack.client.mapping import RAISED_BY_AWS_CLIENT, from_botocore
 from warmstack.client.retries import RetryPolicy
 from warmstack.client.timeouts import Timeouts
@@ -121,6 +121,9 @@ def connect(
         NotConfigured: boto3 is not installed, or has no Region.
         EndpointError: boto3 made no client.
     """
+    for what, value in (("region", region), ("endpoint_url", endpoint_url)):
+        if value is not None and type(value) is not str:
+            raise InvalidArgument(f"{what} is of type {type(value).__name__}; it must be text")
     waits = timeouts or Timeouts()
     session = boto3_session if boto3_session is not None else _session(region)
 
@@ -188,4 +191,5 @@ def _client(
         # Before ValueError: an unknown Region is one, too.
         raise from_botocore(error) from error
     except ValueError as error:
-        raise NotConfigured(f"endpoint_url is {url!r}: {error}; it must be an address such as https://…") from error
+        given = f"endpoint_url is {url!r}" if url is not None else "the address in the environment or the configuration"
+        raise NotConfigured(f"{given}: {error}; it must be an address such as https://…") from error

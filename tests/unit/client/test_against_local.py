@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -245,3 +247,32 @@ def test_any_body_can_be_sent(client: EndpointClient) -> None:
 def test_an_address_that_is_none_is_refused(options: dict[str, str], problem: str) -> None:
     with pytest.raises(fail.NotSent, match=problem):
         EndpointClient("x", boto3_session=credentials(), **options)
+
+
+@pytest.mark.parametrize("name", ["region", "endpoint_url"])
+def test_what_is_no_text_is_refused(name: str) -> None:
+    options: Any = {name: 5}
+    with pytest.raises(fail.InvalidArgument, match=f"{name} is of type int; it must be text"):
+        EndpointClient("x", boto3_session=credentials(), **options)
+
+
+def test_an_address_of_the_environment_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME", "nowhere")
+    with pytest.raises(fail.NotConfigured, match="the address in the environment or the configuration: Invalid"):
+        EndpointClient("x", boto3_session=credentials())
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_process_that_was_forked_has_connections_of_its_own(client: EndpointClient) -> None:
+    expected = [client.chat(f"Who are you, {at}?", max_tokens=6).text for at in range(10)]
+    children = []
+    for _ in range(4):
+        child = os.fork()
+        if child == 0:
+            with suppress(BaseException):
+                answers = [client.chat(f"Who are you, {at}?", max_tokens=6).text for at in range(10)]
+                os._exit(0 if answers == expected else 3)
+            os._exit(4)
+        children.append(child)
+    assert [client.chat(f"Who are you, {at}?", max_tokens=6).text for at in range(10)] == expected
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 4
