@@ -112,17 +112,22 @@ class TargetOrder:
             EndpointError: The options contradict each other, or there is no such profile.
         """
         if self.port is None:
-            session = _session(profile_name=self.profile, region_name=self.region) if self.profile else None
+            session = aws_session(profile_name=self.profile, region_name=self.region) if self.profile else None
             return {"boto3_session": session, "region": self.region, "endpoint_url": self.endpoint_url}
         if self.endpoint_url is not None or self.profile is not None:
             raise InvalidArgument("--local is an address without credentials; leave --endpoint-url and --profile out")
         region = self.region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or LOCAL_REGION
         # The local endpoint wants requests signed, with any key: one of the environment must not go out in a mistake.
-        session = _session(aws_access_key_id=LOCAL_KEY, aws_secret_access_key=LOCAL_KEY, region_name=region)
+        session = aws_session(aws_access_key_id=LOCAL_KEY, aws_secret_access_key=LOCAL_KEY, region_name=region)
         return {"boto3_session": session, "region": region, "endpoint_url": f"http://{LOOPBACK}:{self.port}"}
 
 
-def _session(**options: Any) -> Any:
+def aws_session(**options: Any) -> Any:
+    """Return boto3's session.
+
+    Raises:
+        EndpointError: There is no such profile.
+    """
     import boto3
 
     from warmstack.client.mapping import RAISED_BY_AWS_CLIENT, from_botocore

@@ -16,6 +16,31 @@ Region = Annotated[str, typer.Option("--region", help="The Region, instead of th
 Profile = Annotated[str, typer.Option("--profile", help="A profile of the AWS configuration.")]
 
 
+@operate_app.command("preflight")
+def preflight(
+    specs: Annotated[list[Path], typer.Argument(metavar="SPEC...", help="Spec files.", show_default=False)],
+    *,
+    region: Region = _ABSENT,
+    profile: Profile = _ABSENT,
+    endpoint_url: Annotated[
+        str, typer.Option("--endpoint-url", metavar="URL", help="One address for all of AWS, such as a local one.")
+    ] = _ABSENT,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Warnings, and what could not be seen, count as errors.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Look for what a deploy will need: quotas, images, weights, adapters, secrets, the right account.
+
+    It reads, and changes nothing. What the credentials may not see is said with the permission that it takes, and is no
+    failure.
+    """
+    from warmstack.cli.preflight import PreflightOptions, run_preflight
+
+    options = PreflightOptions(region=region, profile=profile, endpoint_url=endpoint_url, strict=strict)
+    raise typer.Exit(run_preflight(specs, options, as_json=as_json))
+
+
 @operate_app.command("verify")
 def verify(
     target: Annotated[

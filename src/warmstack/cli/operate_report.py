@@ -41,10 +41,13 @@ def show_report(report: Report, *, strict: bool = False) -> None:
             Text(one.outcome, style=_STYLES[one.outcome]),
             Text(one.check.id),
             Text(printable(one.subject)),
-            Text(_told(one)),
+            Text(printable(one.seen)),
         )
     console().print(table)
     sys.stdout.flush()
+    for one in report.results:
+        if one.fix is not None:
+            _ways_out(one)
     print(f"{report.subject}: {verdict(report, strict=strict)}")
 
 
@@ -55,10 +58,9 @@ def verdict(report: Report, *, strict: bool = False) -> str:
     return f"{word} ({', '.join(counts)})"
 
 
-def _told(one: Result) -> str:
-    lines = [printable(one.seen)]
+def _ways_out(one: Result) -> None:
+    # Not in the table, which would break a command into lines that no one can copy.
+    print(f"{one.outcome}: {one.check.id} of {printable(one.subject)}")
     if one.outcome in ("fail", "warning"):
-        lines.append(f"why: {one.check.reason}")
-    if one.fix is not None:
-        lines.append(f"way out: {printable(one.fix)}")
-    return "\n".join(lines)
+        print(f"  why: {one.check.reason}")
+    print(f"  way out: {printable(str(one.fix))}")

@@ -11,6 +11,9 @@ that it takes; it is never a guess.
 
 from warmstack.operate.clients import make_client
 from warmstack.operate.errors import OperateError
+from warmstack.operate.preflights.account import Account
+from warmstack.operate.preflights.checks import PREFLIGHT_CHECKS
+from warmstack.operate.preflights.run import preflight
 from warmstack.operate.results import Check, Outcome, Report, Result
 from warmstack.operate.verification.checks import VERIFY_CHECKS
 from warmstack.operate.verification.expected import Expected, of_assembly
@@ -20,7 +23,9 @@ from warmstack.operate.verification.stack import DeployedStack, describe_stack, 
 from warmstack.operate.verification.waiting import Waiting
 
 __all__ = [
+    "PREFLIGHT_CHECKS",
     "VERIFY_CHECKS",
+    "Account",
     "Check",
     "DeployedStack",
     "Expected",
@@ -38,5 +43,6 @@ __all__ = [
     "make_client",
     "of_assembly",
     "of_stack",
+    "preflight",
     "verify",
 ]

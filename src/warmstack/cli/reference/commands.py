@@ -19,9 +19,9 @@ from warmstack.cli.reference.markdown import code, page, table
 
 _INTRODUCTION = """\
 Every command answers `--help` with what this page says. AWS is called by `warmstack chat`, `warmstack invoke` and
-`warmstack verify` without `--local`, by `--stack` of these and of `warmstack client-config`, by `warmstack adapter pack
---upload`, and by nothing else. Messages and results go to standard output, complaints about the command itself to
-standard error.
+`warmstack verify` without `--local`, by `--stack` of these and of `warmstack client-config`, by `warmstack preflight`,
+by `warmstack adapter pack --upload`, and by nothing else. Messages and results go to standard output, complaints about
+the command itself to standard error.
 
 | exit code | meaning |
 |---|---|
