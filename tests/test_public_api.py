@@ -14,6 +14,7 @@ PACKAGES = (
     "warmstack.client",
     "warmstack.local.engines",
     "warmstack.local.simulated",
+    "warmstack.operate",
     "warmstack.payload",
     "warmstack.plan",
     "warmstack.prompts",

@@ -13,6 +13,7 @@
     ├── AdapterError   an adapter that cannot be read, packed or stored
     ├── AssemblyError  a template or cloud assembly that cannot be read, or that defines nothing to serve
     ├── RoutingError   a routing choice that does not exist, or does not have that value
+    ├── OperateError   a look at AWS, before or after a deploy, that cannot begin
     ├── LocalError     a local endpoint that cannot start, or cannot do what it was asked
     ├── EndpointError  a request of the client that failed: drawn further in client/failures.py
     ├── ContainerGoneError  a copy of the local endpoint that does not answer

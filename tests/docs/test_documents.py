@@ -154,7 +154,7 @@ def test_elisions_match_lines_and_parts_of_lines() -> None:
 
 # What `sh make` and `sh aws` blocks may call, with the subcommands that the pages use.
 PROGRAMS = {
-    "aws": {"logs", "s3", "service-quotas", "sagemaker-runtime"},
+    "aws": {"logs", "s3", "service-quotas", "sagemaker-runtime", "sts"},
     "cdk": {"bootstrap", "deploy", "destroy", "diff", "ls", "synth"},
     "source": {".venv/bin/activate"},
 }

@@ -23,7 +23,7 @@ MOST_TIMES = 200
 """How many times larger than the archive its contents may be: weights hardly shrink, and zeros do not matter."""
 
 
-class _LimitError(Exception):
+class _LimitError(ValueError):
     """The archive asks for more than it may; the text says what."""
 
 
@@ -74,9 +74,9 @@ def read_archive(path: Path) -> Contents:
     most = min(MOST_BYTES, max(packed_bytes * MOST_TIMES, 10 * _LARGEST_PIECE))
     with stream:
         try:
-            for entry in _members(stream, most, look):
+            for entry in read_members(stream, most, look):
                 entries.append(entry)  # noqa: PERF402 - what was read before the damage stays
-        except (tarfile.TarError, OSError, EOFError, zlib.error, ValueError, OverflowError, _LimitError) as error:
+        except (tarfile.TarError, OSError, EOFError, zlib.error, ValueError, OverflowError) as error:
             damage = _why(error)
     return Contents(
         label=str(path),
@@ -89,7 +89,17 @@ def read_archive(path: Path) -> Contents:
     )
 
 
-def _members(stream: IO[bytes], most_bytes: int, look: Look) -> Iterator[Entry]:
+def read_members(stream: IO[bytes], most_bytes: int, look: Look) -> Iterator[Entry]:
+    """Yield the members of an archive as they come; whoever stops early has read no further.
+
+    Args:
+        stream: the archive.
+        most_bytes: what it may hold unpacked.
+        look: takes the headers and texts that the checks need.
+
+    Raises:
+        OSError: it is no whole archive, as do tarfile.TarError, zlib.error, EOFError, ValueError and OverflowError.
+    """
     with gzip.GzipFile(fileobj=stream, mode="rb") as unpacked:
         limited = _Unpacked(unpacked, most_bytes)
         count = 0

@@ -17,6 +17,8 @@ _MADE_LATE = {
     "chat": ("warmstack.cli.client_app", "client_app"),
     "invoke": ("warmstack.cli.client_app", "client_app"),
     "client-config": ("warmstack.cli.client_app", "client_app"),
+    "preflight": ("warmstack.cli.operate_app", "operate_app"),
+    "verify": ("warmstack.cli.operate_app", "operate_app"),
     "lint-prompts": ("warmstack.cli.lint_prompts", "lint_prompts_app"),
 }
 

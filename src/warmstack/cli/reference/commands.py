@@ -14,12 +14,14 @@ from warmstack.cli.app import app
 from warmstack.cli.client_app import client_app
 from warmstack.cli.lint_prompts import lint_prompts_app
 from warmstack.cli.local_app import local_app
+from warmstack.cli.operate_app import operate_app
 from warmstack.cli.reference.markdown import code, page, table
 
 _INTRODUCTION = """\
-Every command answers `--help` with what this page says. AWS is called by `warmstack chat` and `warmstack invoke`
-without `--local`, by `--stack` of these and of `warmstack client-config`, by `warmstack adapter pack --upload`, and by
-nothing else. Messages and results go to standard output, complaints about the command itself to standard error.
+Every command answers `--help` with what this page says. AWS is called by `warmstack chat`, `warmstack invoke` and
+`warmstack verify` without `--local`, by `--stack` of these and of `warmstack client-config`, by `warmstack preflight`,
+by `warmstack adapter pack --upload`, and by nothing else. Messages and results go to standard output, complaints about
+the command itself to standard error.
 
 | exit code | meaning |
 |---|---|
@@ -44,6 +46,7 @@ def commands() -> Iterator[tuple[str, Callable[..., object]]]:
     yield from _commands_of(app, "warmstack")
     yield from _commands_of(client_app, "warmstack")
     yield from _commands_of(lint_prompts_app, "warmstack")
+    yield from _commands_of(operate_app, "warmstack")
     yield from _commands_of(local_app, "warmstack local")
 
 

@@ -1,0 +1,97 @@
+"""`warmstack verify`: what a deploy has made, looked at from outside."""
+
+from __future__ import annotations
+
+import sys
+import time
+import uuid
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from warmstack.cli.client_target import TargetOrder
+from warmstack.cli.console import print_json
+from warmstack.cli.operate_report import show_report
+from warmstack.client import EndpointClient, connect
+from warmstack.operate import (
+    Named,
+    OperateError,
+    Place,
+    VerifyOrder,
+    VerifyTools,
+    Waiting,
+    find_place,
+    make_client,
+    verify,
+)
+from warmstack.units import parse_seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyOptions:
+    """How an endpoint is verified.
+
+    Args:
+        assembly: What it is to be: a cloud assembly or template.
+        timeout: The longest wait, as ``20m``.
+        canary: Whether requests are sent that generate something.
+    """
+
+    assembly: Path | None
+    timeout: str
+    canary: bool
+
+
+def run_verify(where: TargetOrder, options: VerifyOptions, *, as_json: bool) -> int:
+    """Look, and write what was seen. Returns 1 if something is wrong."""
+    try:
+        timeout = parse_seconds(options.timeout)
+    except ValueError as error:
+        raise OperateError(f"--timeout: {error}") from error
+    with closing(connect(**where.connection_options())) as connection:
+        # One address serves the runtime and the control plane of a local endpoint.
+        url = connection.runtime_url if where.port is not None else where.endpoint_url
+
+        def service(name: str, address: str | None) -> Any:
+            return make_client(connection.session, name, region=where.region, endpoint_url=address)
+
+        place = find_place(
+            Named(
+                target=where.target,
+                stack=where.stack,
+                assembly=options.assembly,
+                local=where.port is not None,
+                region=connection.known_region(),
+            ),
+            lambda: service("cloudformation", None),
+        )
+        order = VerifyOrder(
+            endpoint=place.endpoint,
+            region=connection.known_region(),
+            outputs=place.outputs,
+            canary=options.canary,
+            waiting=Waiting(timeout_seconds=timeout, clock=time.monotonic, sleep=time.sleep, progress=_progress),
+        )
+        report = verify(order, _tools(place, connection, service("sagemaker", url)))
+    if as_json:
+        print_json(report.document())
+    else:
+        show_report(report)
+    return int(report.failed())
+
+
+def _tools(place: Place, connection: Any, sagemaker: Any) -> VerifyTools:
+    return VerifyTools(
+        sagemaker=sagemaker,
+        client_of=lambda name: EndpointClient(place.endpoint, component=name, connection=connection),
+        expected_of=place.expected_of,
+        nothing=place.nothing,
+        wall=lambda: datetime.now(UTC),
+        new_id=lambda: uuid.uuid4().hex,
+    )
+
+
+def _progress(what: str, seconds: float) -> None:
+    print(f"waiting ({seconds:.0f} s): {what}", file=sys.stderr, flush=True)

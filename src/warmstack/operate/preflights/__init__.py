@@ -1,0 +1,1 @@
+"""`warmstack preflight`: what a deploy will need, looked for before it."""

@@ -1,0 +1,60 @@
+"""The account that is asked, and whether it is the one that the spec means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from warmstack.operate.asking import RefusedError, ask, not_seen
+from warmstack.operate.preflights import checks
+from warmstack.operate.results import Result
+from warmstack.plan import Plan
+
+
+@dataclass(slots=True, kw_only=True)
+class Account:
+    """The services of one account and Region; each client is made once.
+
+    Args:
+        region: The Region that is asked.
+        make: Makes boto3's client of a service.
+    """
+
+    region: str
+    make: Callable[[str], Any]
+    _made: dict[str, Any] = field(default_factory=dict)
+
+    def service(self, name: str) -> Any:
+        """Return the client of a service."""
+        if name not in self._made:
+            self._made[name] = self.make(name)
+        return self._made[name]
+
+
+def check_identity(plan: Plan, account: Account, given_region: str | None) -> Iterator[Result]:
+    """Yield whether the credentials are those of the spec's target.
+
+    Args:
+        plan: The plan.
+        account: The account.
+        given_region: The Region that the caller asked for, or None.
+    """
+    check = checks.IDENTITY
+    target = f"{plan.account} {plan.region}" if plan.region else "the account and Region of the credentials"
+    if given_region is not None and plan.region is not None and given_region != plan.region:
+        yield check.failed(
+            target, f"--region is {given_region}, and the spec deploys to {plan.region}", fix="leave --region out"
+        )
+    try:
+        caller = ask("sts:GetCallerIdentity", account.service("sts").get_caller_identity)
+    except RefusedError as refused:
+        yield not_seen(check, target, refused)
+        return
+    seen = f"{caller['Arn']} in {account.region}"
+    if plan.account is not None and caller["Account"] != plan.account:
+        yield check.failed(target, f"the credentials are of account {caller['Account']} ({caller['Arn']})")
+    elif plan.region is None:
+        yield check.passed(target, f"{seen}; the spec names no target, so a deploy goes wherever the credentials point")
+    else:
+        yield check.passed(target, seen)

@@ -1,0 +1,1 @@
+"""`warmstack verify`: what a deploy has made, looked at from outside."""

@@ -1,0 +1,79 @@
+"""One generation by each model: the only proof that a model behind a healthy container answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from warmstack.client import EndpointClient, EndpointError, ModelRefused, Response
+from warmstack.errors import WarmstackError
+from warmstack.operate.results import Result
+from warmstack.operate.verification import checks
+
+PROMPT = "Name three colours."
+MOST_TOKENS = 16
+
+ClientOf = Callable[[str | None], EndpointClient]
+"""Makes the client of a component by its physical name; None: of the endpoint, whose variant hosts the model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Something that is asked for a generation.
+
+    Args:
+        name: A component's physical name; None for the endpoint.
+        shown: What it is called in the report.
+        base: The base component of an adapter, or None.
+    """
+
+    name: str | None
+    shown: str
+    base: str | None = None
+
+
+def check_canaries(client_of: ClientOf, asked: Sequence[Asked]) -> Iterator[Result]:
+    """Yield how each model answers; bases are to come before their adapters."""
+    texts: dict[str | None, str] = {}
+    for one in asked:
+        try:
+            response, form = _generate(client_of(one.name))
+        except WarmstackError as error:
+            yield checks.CANARY.failed(one.shown, f"it does not answer: {error}")
+            continue
+        texts[one.name] = response.text
+        yield _result(one, response, form, texts.get(one.base) if one.base else None)
+
+
+def _generate(client: EndpointClient) -> tuple[Response, str]:
+    try:
+        return client.chat(PROMPT, max_tokens=MOST_TOKENS, temperature=0), "chat"
+    except ModelRefused as refused:
+        try:
+            # A base model without a chat template refuses chats, and continues texts.
+            return client.complete(PROMPT, max_tokens=MOST_TOKENS, temperature=0), "completion; it refuses chats"
+        except EndpointError:
+            raise refused from None
+
+
+def _result(one: Asked, response: Response, form: str, base_text: str | None) -> Result:
+    usage, call = response.usage, response.call
+    seconds = None if call is None else round(call.seconds, 3)
+    cached = None if usage is None else usage.cached_tokens
+    tokens = None if usage is None else usage.completion_tokens
+    answered = bool(response.text or response.reasoning or response.tool_calls)
+    told = [f"a {form}"]
+    told += [] if tokens is None else [f"{tokens} tokens"]
+    told += [] if seconds is None else [f"{seconds:.2f} s"]
+    if usage is not None:
+        counted = "cached not told" if cached is None else f"{cached} cached"
+        told.append(f"{usage.prompt_tokens} prompt tokens, {counted}")
+    differs = None if base_text is None else response.text != base_text
+    if differs is not None:
+        told.append("answers as its base does" if not differs else "answers differently from its base")
+    seen = "; ".join(told)
+    if not answered and not tokens:
+        return checks.CANARY.failed(one.shown, f"its answer is empty: {seen}", seconds=seconds)
+    return checks.CANARY.passed(
+        one.shown, seen, seconds=seconds, completion_tokens=tokens, cached_tokens=cached, differs_from_base=differs
+    )

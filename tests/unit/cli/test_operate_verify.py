@@ -1,0 +1,132 @@
+"""`warmstack verify`, as a process against the local endpoint."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.unit.local.running import Local, running
+from warmstack.assembly import read_assembly
+
+PROGRAM = [sys.executable, "-c", "from warmstack.cli import main; main()"]
+TEMPLATE = """\
+Resources:
+  Model:
+    Type: AWS::SageMaker::Model
+    Properties:
+      ExecutionRoleArn: arn:aws:iam::111122223333:role/demo
+      PrimaryContainer:
+        Image: vllm:0.30.0
+        Environment: {SM_VLLM_ENABLE_PROMPT_TOKENS_DETAILS: "true", SAGEMAKER_ENABLE_STATEFUL_SESSIONS: "true"}
+  Config:
+    Type: AWS::SageMaker::EndpointConfig
+    Properties:
+      ProductionVariants:
+        - VariantName: primary
+          ModelName: !GetAtt Model.ModelName
+          InstanceType: ml.g5.12xlarge
+          InitialInstanceCount: 2
+          RoutingConfig:
+            RoutingStrategy: PREFIX_AWARE
+            PrefixAwareRoutingConfig: {PrefixLength: 4096, ConcurrencyThreshold: 16}
+  Endpoint:
+    Type: AWS::SageMaker::Endpoint
+    Properties: {EndpointName: demo-prod, EndpointConfigName: !GetAtt Config.EndpointConfigName}
+"""
+OUTPUTS = {"demo": {"EndpointName": "demo-prod", "Dialect": "vllm", "SessionSeconds": "1200"}}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("assembly")
+    (folder / "demo.template.yaml").write_text(TEMPLATE, encoding="utf-8")
+    changed = TEMPLATE.replace("InitialInstanceCount: 2", "InitialInstanceCount: 3")
+    (folder / "changed.template.yaml").write_text(changed, encoding="utf-8")
+    (folder / "cdk-outputs.json").write_text(json.dumps(OUTPUTS), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def local(folder: Path) -> Iterator[Local]:
+    definitions = read_assembly(folder / "demo.template.yaml").endpoints
+    with running(*definitions, folder=folder) as local:
+        yield local
+
+
+def run(folder: Path, local: Local | None, *words: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    kept |= {"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/dev/null"}
+    kept |= {"AWS_SHARED_CREDENTIALS_FILE": "/dev/null"}
+    address = [] if local is None else ["--local", "--port", local.url.rpartition(":")[2]]
+    return subprocess.run(
+        [*PROGRAM, "verify", *words, *address],
+        cwd=folder, env=kept, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--assembly", "demo.template.yaml"],
+        ["demo-prod", "--assembly", "demo.template.yaml"],
+        ["cdk-outputs.json", "--assembly", "demo.template.yaml"],
+        ["cdk-outputs.json", "--stack", "demo", "--assembly", "demo.template.yaml"],
+    ],
+)
+def test_a_healthy_endpoint_passes(folder: Path, local: Local, words: list[str]) -> None:
+    done = run(folder, local, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("demo-prod: region us-west-2, account 111122223333, configuration demo-Config\n")
+    assert done.stdout.endswith("demo-prod: passed (6 passed, 1 skipped)\n")
+
+
+def test_a_difference_is_exit_code_1_and_says_the_way_out(folder: Path, local: Local) -> None:
+    done = run(folder, local, "--assembly", "changed.template.yaml")
+    assert done.returncode == 1
+    text = " ".join(done.stdout.split())
+    assert "InitialInstanceCount is 2, defined is 3" in text
+    assert "way out: read why the update failed" in text
+    assert text.endswith("demo-prod: failed (5 passed, 1 failed, 1 skipped)")
+
+
+def test_scripts_get_json(folder: Path, local: Local) -> None:
+    done = run(folder, local, "demo-prod", "--no-canary", "--json")
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["outcome"], document["configuration"]) == (0, "passed", "demo-Config")
+    assert [one["outcome"] for one in document["results"]] == ["pass", "pass", "skipped", *["skipped"] * 3]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ([], "no endpoint is named: give its name"),
+        (["--stack", "demo"], "--stack is 'demo', and a local endpoint has no stacks"),
+        (["demo-prod", "--timeout", "soon"], "--timeout: 'soon' is not a time"),
+        (["nowhere.json"], "nowhere.json cannot be read"),
+        (["--assembly", "nowhere"], "nowhere"),
+        (["--assembly", "demo.template.yaml", "--stack", "other"], "there is no stack 'other'"),
+    ],
+)
+def test_what_cannot_be_done_is_one_message(folder: Path, local: Local, words: list[str], problem: str) -> None:
+    done = run(folder, local, *words)
+    assert done.returncode == 1
+    assert problem in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_endpoint_that_the_assembly_does_not_define_is_not_compared(folder: Path, local: Local) -> None:
+    done = run(folder, local, "nobody", "--assembly", "demo.template.yaml")
+    assert done.returncode == 1
+    assert "there is no such endpoint" in done.stdout
+
+
+def test_an_address_that_answers_nothing_is_a_failure(folder: Path) -> None:
+    done = run(folder, None, "demo-prod", "--local", "--port", "1")
+    assert done.returncode == 1
+    assert "EndpointConnectionError" in done.stdout

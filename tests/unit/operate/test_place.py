@@ -1,0 +1,101 @@
+"""Which endpoint is meant, and where its definition is looked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.operate.fakes import Scripted
+from tests.unit.operate.test_verify_states import TEMPLATE, cloudformation
+from warmstack.client import NotConfigured
+from warmstack.operate import Named, OperateError, Place, find_place
+from warmstack.operate.verification.live import LiveEndpoint
+
+LIVE = LiveEndpoint(
+    name="demo",
+    arn="arn:aws:sagemaker:us-west-2:111122223333:endpoint/demo",
+    status="InService",
+    failure=None,
+    config_name="demo-config",
+    variants=(),
+)
+OUTPUTS = [{"OutputKey": key, "OutputValue": value} for key, value in (("EndpointName", "demo"), ("Dialect", "vllm"))]
+
+
+def find(
+    target: str | None = None,
+    *,
+    stack: str | None = None,
+    assembly: Path | None = None,
+    local: bool = False,
+    client: Scripted | None = None,
+) -> Place:
+    named = Named(target=target, stack=stack, assembly=assembly, local=local, region="us-west-2")
+
+    def made() -> Any:
+        assert client is not None, "CloudFormation is not to be asked"
+        return client
+
+    return find_place(named, made)
+
+
+def publishing() -> Scripted:
+    stacks = cloudformation().describe_stacks()
+    stacks["Stacks"][0]["Outputs"] = OUTPUTS
+    return cloudformation(describe_stacks=stacks)
+
+
+@pytest.fixture
+def outputs(tmp_path: Path) -> Path:
+    path = tmp_path / "cdk-outputs.json"
+    path.write_text(json.dumps({"demo-prod": {"EndpointName": "demo", "Dialect": "vllm"}}), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def assembly(tmp_path: Path) -> Path:
+    template = json.loads(json.dumps(TEMPLATE))
+    template["Parameters"]["Length"]["Default"] = "2048"
+    path = tmp_path / "demo.template.json"
+    path.write_text(json.dumps(template), encoding="utf-8")
+    return path
+
+
+def test_a_name_alone_has_no_definition() -> None:
+    place = find("demo")
+    assert (place.endpoint, place.outputs, place.expected_of(LIVE)) == ("demo", None, None)
+    assert place.nothing == "no --assembly and no --stack is named"
+    assert "local endpoint has no stacks" in find("demo", local=True).nothing
+
+
+def test_a_deployed_stack_is_both() -> None:
+    place = find(stack="demo-prod", client=publishing())
+    expected = place.expected_of(LIVE)
+    assert expected is not None
+    assert (place.endpoint, expected.source) == ("demo", "stack demo-prod")
+    assert expected.configurations == frozenset({"demo-config"})
+
+
+def test_a_file_of_outputs_names_the_stack_to_ask(outputs: Path) -> None:
+    expected = find(str(outputs), client=publishing()).expected_of(LIVE)
+    assert expected is not None
+    assert expected.source == "stack demo-prod"
+    assert find(str(outputs), local=True).expected_of(LIVE) is None
+    with pytest.raises(NotConfigured, match="has no stack 'other'"):
+        find(str(outputs), stack="other")
+
+
+def test_an_assembly_goes_before_the_stack(outputs: Path, assembly: Path) -> None:
+    for place in (find(str(outputs), assembly=assembly), find(assembly=assembly), find("demo", assembly=assembly)):
+        expected = place.expected_of(LIVE)
+        assert expected is not None
+        assert expected.source == str(assembly)
+        assert expected.definition.variants[0].routing.prefix_length == 2048
+
+
+def test_nothing_named_is_an_error() -> None:
+    with pytest.raises(OperateError, match="no endpoint is named"):
+        find()
