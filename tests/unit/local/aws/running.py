@@ -17,8 +17,8 @@ from botocore.config import Config
 from moto.moto_api._internal import moto_api_backend
 
 from tests.unit.local.aws.fake_sagemaker import ACCOUNT, REGION, FakeSageMaker
+from tests.unit.local.aws.in_memory import InMemoryApp
 from warmstack.local.aws.assembled import LocalAws, make_local_aws
-from warmstack.local.aws.in_memory import InMemoryApp
 from warmstack.local.serving import listen
 
 WAIT_SECONDS = 30
