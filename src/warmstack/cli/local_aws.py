@@ -163,7 +163,8 @@ def _tell(order: UpOrder, region: str, *, as_json: bool, more: dict[str, Any] | 
 
 
 def _lines(variables: dict[str, str]) -> list[str]:
-    return [f"unset {' '.join(UNSET)}", *(f"export {name}={value}" for name, value in variables.items())]
+    unset = [f"unset {' '.join(UNSET[:3])}", f"unset {' '.join(UNSET[3:])}"]
+    return [*unset, *(f"export {name}={value}" for name, value in variables.items())]
 
 
 def _account(order: UpOrder) -> str:

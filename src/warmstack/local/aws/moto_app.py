@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
@@ -64,11 +65,15 @@ class MotoBridge:
             environ = _environ(scope, body, size)
             environ[f"HTTP_{ACCOUNT_HEADER.upper().replace('-', '_')}"] = self._account
             loop = asyncio.get_running_loop()
-            status, headers, pieces = await loop.run_in_executor(self._threads, ask_wsgi, self._application, environ)
-        if status == 500 and any(_is_html(value) for name, value in headers if name.lower() == "content-type"):
-            # Guard: clients try a 500 again for half a minute; what moto cannot do it cannot do the next time.
-            await not_served("moto cannot do this, or failed at it; its traceback is above")(scope, receive, send)
-            return
+            try:
+                asked = loop.run_in_executor(self._threads, ask_wsgi, self._application, environ)
+                status, headers, pieces = await asked
+            except Exception as error:
+                if not isinstance(error, NotImplementedError):
+                    traceback.print_exception(error)
+                # Guard: clients try a 500 again for half a minute; what moto cannot do it cannot do the next time.
+                await not_served(f"moto failed: {type(error).__name__}: {error}")(scope, receive, send)
+                return
         raw = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
         await send({"type": "http.response.start", "status": status, "headers": raw})
         await send({"type": "http.response.body", "body": b"".join(pieces)})
@@ -83,10 +88,6 @@ def not_served(what: str) -> Response:
     body = {"__type": "UnknownOperationException", "message": what, "Message": what}
     # JSON, as most services speak it; clients of the others show the status.
     return JSONResponse(body, 501, {"x-amzn-ErrorType": "UnknownOperationException"})
-
-
-def _is_html(value: str) -> bool:
-    return value.startswith("text/html")
 
 
 async def _read(receive: Receive, body: IO[bytes]) -> int:

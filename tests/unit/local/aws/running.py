@@ -14,7 +14,6 @@ from typing import Any
 import boto3
 import uvicorn
 from botocore.config import Config
-from moto.moto_api._internal import moto_api_backend
 
 from tests.unit.local.aws.fake_sagemaker import ACCOUNT, REGION, FakeSageMaker
 from tests.unit.local.aws.in_memory import InMemoryApp
@@ -143,16 +142,19 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def running(*, polls: int = 1, linger_seconds: float = 3.0, pace: float = 0.02) -> Iterator[Running]:
-    """Run a local AWS with SageMaker in memory; ``pace`` makes waits shorter."""
-    # moto's backends belong to the process.
-    moto_api_backend.reset()
-    sagemaker = FakeSageMaker(polls)
+def running(
+    *, account: str = ACCOUNT, polls: int = 1, linger_seconds: float = 3.0, pace: float = 0.02
+) -> Iterator[Running]:
+    """Run a local AWS with SageMaker in memory; ``pace`` makes waits shorter.
+
+    What moto holds belongs to the process and the account: one that is left half done has an account of its own.
+    """
+    sagemaker = FakeSageMaker(polls, account=account)
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
     reports: list[str] = []
     aws = make_local_aws(
-        account=ACCOUNT,
+        account=account,
         region=REGION,
         sagemaker=sagemaker,
         sagemaker_app=InMemoryApp(sagemaker),

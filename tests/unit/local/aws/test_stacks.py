@@ -7,6 +7,7 @@ import json
 import pytest
 from botocore.exceptions import ClientError
 
+from tests.unit.local.aws.fake_sagemaker import OTHER_ACCOUNT
 from tests.unit.local.aws.running import CAPABILITIES, Running, running
 from tests.unit.local.aws.templates import (
     OUTPUTS,
@@ -256,7 +257,7 @@ def test_recorded_types_say_so(aws: Running) -> None:
 
 
 def test_a_stack_that_is_worked_on_is_left_alone() -> None:
-    with running(polls=10_000, linger_seconds=0.01, pace=0.1) as aws:
+    with running(account=OTHER_ACCOUNT, polls=10_000, linger_seconds=0.01, pace=0.1) as aws:
         aws.cloudformation.create_stack(StackName="demo", TemplateBody=variant_text(), Capabilities=CAPABILITIES)
         with pytest.raises(ClientError, match="is in CREATE_IN_PROGRESS state and can not be updated"):
             aws.cloudformation.update_stack(
@@ -269,7 +270,7 @@ def test_a_stack_that_is_worked_on_is_left_alone() -> None:
 
 
 def test_when_one_fails_what_is_still_being_made_is_cancelled() -> None:
-    with running(polls=12, pace=0.05) as aws:
+    with running(account=OTHER_ACCOUNT, polls=12, pace=0.05) as aws:
         aws.sagemaker.failures["InferenceComponent"] = "never"
         bad = {"Type": "AWS::SageMaker::Model", "DependsOn": "Role",
                "Properties": {"ExecutionRoleArn": "x", "PrimaryContainer": {"Imag": "image:1"}}}  # fmt: skip

@@ -56,7 +56,7 @@ class EndpointConfig:
         name = order.name("EndpointConfigName")
         properties: dict[str, Any] = {**order.properties, "EndpointConfigName": name}
         for variants in ("ProductionVariants", "ShadowProductionVariants"):
-            if variants in properties:
+            if isinstance(properties.get(variants), list):
                 properties[variants] = [_by_name(one) for one in properties[variants]]
         members = members_of("CreateEndpointConfig", properties)
         arn = str((await call(order, "CreateEndpointConfig", members))["EndpointConfigArn"])

@@ -1,0 +1,207 @@
+"""Change sets and what only looks, by a real boto3."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from botocore.exceptions import ClientError
+
+from tests.unit.local.aws.running import CAPABILITIES, Running
+from tests.unit.local.aws.templates import components, parameter, text, variant_text
+
+STRATEGY = "LEAST_OUTSTANDING_REQUESTS"
+
+
+def change_set(
+    aws: Running, template: str, kind: str = "UPDATE", name: str = "set", **more: object
+) -> dict[str, object]:
+    aws.cloudformation.create_change_set(
+        StackName="demo",
+        ChangeSetName=name,
+        ChangeSetType=kind,
+        TemplateBody=template,
+        Capabilities=CAPABILITIES,
+        **more,
+    )
+    return dict(aws.cloudformation.describe_change_set(StackName="demo", ChangeSetName=name))
+
+
+def changes(found: dict[str, object]) -> list[tuple[str, str, str | None]]:
+    listed = [one["ResourceChange"] for one in found["Changes"]]  # type: ignore[attr-defined]
+    return [(one["Action"], one["LogicalResourceId"], one.get("Replacement")) for one in listed]
+
+
+def execute(aws: Running, **more: object) -> dict[str, object]:
+    aws.cloudformation.execute_change_set(StackName="demo", ChangeSetName="set", **more)
+    return aws.settled()
+
+
+def test_a_stack_is_reviewed_before_it_is_created(aws: Running) -> None:
+    found = change_set(aws, variant_text(), "CREATE")
+    assert found["Status"] == "CREATE_COMPLETE"
+    assert found["ExecutionStatus"] == "AVAILABLE"
+    assert [one for one, *_ in changes(found)] == ["Add"] * 4
+    assert aws.stack()["StackStatus"] == "REVIEW_IN_PROGRESS"
+    assert aws.sagemaker.things == {}
+    assert execute(aws)["StackStatus"] == "CREATE_COMPLETE"
+    assert aws.cloudformation.list_change_sets(StackName="demo")["Summaries"] == []
+
+
+def test_a_change_set_says_what_is_replaced_and_what_follows_from_it(aws: Running) -> None:
+    aws.create(variant_text())
+    found = change_set(aws, variant_text(strategy=STRATEGY))
+    assert changes(found) == [("Modify", "Config", "True"), ("Modify", "Endpoint", "False")]
+    described = aws.cloudformation.describe_change_set(
+        StackName="demo", ChangeSetName="set", IncludePropertyValues=True
+    )
+    config, endpoint = (one["ResourceChange"] for one in described["Changes"])
+    (detail,) = config["Details"]
+    assert detail["Target"]["RequiresRecreation"] == "Always"
+    assert STRATEGY in detail["Target"]["AfterValue"]
+    assert config["PolicyAction"] == "ReplaceAndDelete"
+    (detail,) = endpoint["Details"]
+    assert detail["Evaluation"] == "Dynamic"
+    assert detail["Target"]["AfterValue"] == "{{changeSet:KNOWN_AFTER_APPLY}}"
+    assert json.loads(endpoint["BeforeContext"])["Properties"]["EndpointName"] == "demo"
+    assert execute(aws)["StackStatus"] == "UPDATE_COMPLETE"
+
+
+def test_a_model_that_is_replaced_may_replace_the_configuration(aws: Running) -> None:
+    aws.create(variant_text())
+    found = change_set(aws, variant_text(image="image:2"))
+    assert changes(found) == [
+        ("Modify", "Model", "True"),
+        ("Modify", "Config", "Conditional"),
+        ("Modify", "Endpoint", "False"),
+    ]
+
+
+def test_what_goes_away_is_said(aws: Running) -> None:
+    aws.create(components(adapters=("legal",)))
+    found = change_set(aws, components())
+    assert changes(found) == [("Remove", "Adapterlegal", None)]
+
+
+def test_a_change_set_without_changes_fails_in_the_words_that_the_cli_knows(aws: Running) -> None:
+    aws.create(variant_text())
+    found = change_set(aws, variant_text())
+    assert found["Status"] == "FAILED"
+    assert str(found["StatusReason"]).startswith("The submitted information didn't contain changes.")
+    with pytest.raises(ClientError, match=r"cannot be executed in its current status of \[FAILED\]"):
+        execute(aws)
+
+
+def test_outputs_and_tags_alone_are_changes(aws: Running) -> None:
+    aws.create(text({"One": parameter("1")}))
+    found = change_set(aws, text({"One": parameter("1")}, Outputs={"Two": {"Value": "2"}}))
+    assert (found["Status"], changes(found)) == ("CREATE_COMPLETE", [])
+    execute(aws)
+    assert aws.outputs() == {"Two": "2"}
+    tags = [{"Key": "team", "Value": "search"}]
+    template = text({"One": parameter("1")}, Outputs={"Two": {"Value": "2"}})
+    assert change_set(aws, template, Tags=tags)["Status"] == "CREATE_COMPLETE"
+    execute(aws)
+    assert aws.stack()["Tags"] == tags
+
+
+def test_metadata_alone_touches_nothing(aws: Running) -> None:
+    aws.create(text({"One": parameter("1")}))
+    mark = len(aws.events())
+    found = change_set(aws, text({"One": {**parameter("1"), "Metadata": {"seen": True}}}))
+    assert [one["ResourceChange"]["Scope"] for one in found["Changes"]] == [["Metadata"]]  # type: ignore[attr-defined]
+    execute(aws)
+    assert [one.split()[0] for one in aws.events()[mark:]] == ["demo"] * 3
+    detail = aws.cloudformation.describe_stack_resource(StackName="demo", LogicalResourceId="One")
+    assert json.loads(detail["StackResourceDetail"]["Metadata"]) == {"seen": True}
+
+
+def test_an_executed_set_makes_the_others_void(aws: Running) -> None:
+    aws.create(text({"One": parameter("1")}))
+    change_set(aws, text({"One": parameter("2")}))
+    change_set(aws, text({"One": parameter("3")}), name="other")
+    execute(aws)
+    with pytest.raises(ClientError) as caught:
+        aws.cloudformation.execute_change_set(StackName="demo", ChangeSetName="other")
+    assert caught.value.response["Error"]["Code"] == "ChangeSetNotFound"
+
+
+def test_what_cannot_be_a_change_set(aws: Running) -> None:
+    template = text({"One": parameter("1")})
+    with pytest.raises(ClientError, match=r"Stack \[demo\] does not exist"):
+        change_set(aws, template)
+    aws.create(template)
+    with pytest.raises(ClientError, match="already exists and cannot be created again"):
+        change_set(aws, template, "CREATE")
+    with pytest.raises(ClientError, match="does not import resources"):
+        change_set(aws, template, "IMPORT", ResourcesToImport=[])
+    change_set(aws, text({"One": parameter("2")}))
+    with pytest.raises(ClientError, match="ChangeSet set already exists"):
+        change_set(aws, template)
+    aws.cloudformation.delete_change_set(StackName="demo", ChangeSetName="set")
+    aws.cloudformation.delete_change_set(StackName="demo", ChangeSetName="set")
+    assert aws.cloudformation.list_change_sets(StackName="demo")["Summaries"] == []
+
+
+def test_a_set_is_found_by_its_id_alone(aws: Running) -> None:
+    found = change_set(aws, text({"One": parameter("1")}), "CREATE")
+    again = aws.cloudformation.describe_change_set(ChangeSetName=found["ChangeSetId"])
+    assert again["StackName"] == "demo"
+    with pytest.raises(ClientError, match="does not exist"):
+        aws.cloudformation.describe_change_set(ChangeSetName="arn:nothing")
+
+
+def test_a_failed_creation_can_be_deleted_by_itself(aws: Running) -> None:
+    aws.sagemaker.failures["Endpoint demo"] = "no capacity"
+    change_set(aws, variant_text(), "CREATE", OnStackFailure="DELETE")
+    stack_id = aws.stack()["StackId"]
+    aws.cloudformation.execute_change_set(StackName="demo", ChangeSetName="set")
+    assert aws.settled(stack_id)["StackStatus"] == "DELETE_COMPLETE"
+
+
+def test_stacks_are_shown(aws: Running) -> None:
+    template = json.dumps({**json.loads(variant_text()), "Description": "A demo"})
+    aws.create(template)
+    client = aws.cloudformation
+    assert [one["StackName"] for one in client.describe_stacks()["Stacks"]] == ["demo"]
+    assert [
+        one["StackName"] for one in client.list_stacks(StackStatusFilter=["CREATE_COMPLETE"])["StackSummaries"]
+    ] == ["demo"]
+    assert client.list_stacks(StackStatusFilter=["CREATE_FAILED"])["StackSummaries"] == []
+    assert aws.stack()["Description"] == "A demo"
+    resources = client.describe_stack_resources(StackName="demo", LogicalResourceId="Model")["StackResources"]
+    assert [one["ResourceType"] for one in resources] == ["AWS::SageMaker::Model"]
+    physical = resources[0]["PhysicalResourceId"]
+    assert len(client.describe_stack_resources(PhysicalResourceId=physical)["StackResources"]) == 4
+    assert client.get_template(StackName="demo")["TemplateBody"] == json.loads(template)
+    assert client.get_template_summary(StackName="demo")["ResourceTypes"] == [
+        "AWS::IAM::Role",
+        "AWS::SageMaker::Endpoint",
+        "AWS::SageMaker::EndpointConfig",
+        "AWS::SageMaker::Model",
+    ]
+    assert client.describe_events(StackName="demo")["OperationEvents"] == []
+    for call, members in (
+        (client.describe_stack_resource, {"StackName": "demo", "LogicalResourceId": "Nothing"}),
+        (client.describe_stack_resources, {"PhysicalResourceId": "nothing"}),
+        (client.describe_stacks, {"StackName": "nothing"}),
+    ):
+        with pytest.raises(ClientError, match="does not exist"):
+            call(**members)
+
+
+def test_a_template_is_validated_and_summed_up(aws: Running) -> None:
+    given = {"Size": {"Type": "Number", "Default": 3, "NoEcho": True, "Description": "How many"}}
+    template = text({"One": parameter("1")}, Parameters=given, AWSTemplateFormatVersion="2010-09-09")
+    (found,) = aws.cloudformation.validate_template(TemplateBody=template)["Parameters"]
+    assert found == {"ParameterKey": "Size", "DefaultValue": "3", "NoEcho": True, "Description": "How many"}
+    summary = aws.cloudformation.get_template_summary(TemplateBody=template)
+    assert summary["Version"] == "2010-09-09"
+    assert summary["Parameters"][0]["ParameterType"] == "Number"
+
+
+def test_an_operation_that_is_not_served_is_named(aws: Running) -> None:
+    with pytest.raises(
+        ClientError, match="does not serve CloudFormation's ListTypes; it serves ContinueUpdateRollback"
+    ):
+        aws.cloudformation.list_types()

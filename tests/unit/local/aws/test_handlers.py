@@ -1,0 +1,261 @@
+"""The handlers of what is no endpoint: made, changed in place, replaced and removed in moto, or recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from tests.unit.local.aws.running import Running
+from tests.unit.local.aws.templates import ROLE, components, parameter, text, variant, variant_text
+
+DOCUMENT = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}]}
+OTHER = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:PutObject", "Resource": "*"}]}
+READ_ONLY = "arn:aws:iam::aws:policy/ReadOnlyAccess"
+
+
+def role(**properties: Any) -> dict[str, Any]:
+    return {**ROLE, "Properties": {**ROLE["Properties"], "RoleName": "mine", **properties}}  # type: ignore[dict-item]
+
+
+def test_a_role_changes_in_place(aws: Running) -> None:
+    iam = aws.client("iam")
+    inline = [{"PolicyName": one, "PolicyDocument": DOCUMENT} for one in ("a", "b")]
+    tags = [{"Key": "team", "Value": "search"}, {"Key": "old", "Value": "1"}]
+    aws.create(text({"Role": role(Policies=inline, ManagedPolicyArns=[READ_ONLY], Tags=tags, Description="first")}))
+    assert iam.list_role_policies(RoleName="mine")["PolicyNames"] == ["a", "b"]
+    assert iam.list_attached_role_policies(RoleName="mine")["AttachedPolicies"][0]["PolicyArn"] == READ_ONLY
+    aws.update(text({"Role": role(Policies=inline[1:], Tags=tags[:1], Description="second", MaxSessionDuration=7200)}))
+    assert iam.list_role_policies(RoleName="mine")["PolicyNames"] == ["b"]
+    assert iam.list_attached_role_policies(RoleName="mine")["AttachedPolicies"] == []
+    found = iam.get_role(RoleName="mine")["Role"]
+    assert (found["Description"], found["MaxSessionDuration"]) == ("second", 7200)
+    assert iam.list_role_tags(RoleName="mine")["Tags"] == tags[:1]
+
+
+def test_policies_on_roles(aws: Running) -> None:
+    iam = aws.client("iam")
+
+    def template(document: dict[str, Any], *roles: str) -> str:
+        named = [{"Ref": one} for one in roles]
+        return text(
+            {
+                "One": role(),
+                "Two": role(RoleName="yours"),
+                "Inline": {
+                    "Type": "AWS::IAM::Policy",
+                    "Properties": {"PolicyName": "inline", "PolicyDocument": document, "Roles": named},
+                },
+                "Single": {
+                    "Type": "AWS::IAM::RolePolicy",
+                    "Properties": {"PolicyName": "single", "PolicyDocument": document, "RoleName": {"Ref": "One"}},
+                },
+                "Managed": {
+                    "Type": "AWS::IAM::ManagedPolicy",
+                    "Properties": {"ManagedPolicyName": "managed", "PolicyDocument": document, "Roles": named},
+                },
+            }
+        )
+
+    assert aws.create(template(DOCUMENT, "One"))["StackStatus"] == "CREATE_COMPLETE", aws.failed()
+    assert sorted(iam.list_role_policies(RoleName="mine")["PolicyNames"]) == ["StartModels", "inline", "single"]
+    for document in (OTHER, DOCUMENT):
+        assert aws.update(template(document, "Two"))["StackStatus"] == "UPDATE_COMPLETE", aws.failed()
+        assert sorted(iam.list_role_policies(RoleName="mine")["PolicyNames"]) == ["StartModels", "single"]
+        assert iam.get_role_policy(RoleName="yours", PolicyName="inline")["PolicyDocument"] == document
+        (attached,) = iam.list_attached_role_policies(RoleName="yours")["AttachedPolicies"]
+        versions = iam.list_policy_versions(PolicyArn=attached["PolicyArn"])["Versions"]
+        assert len(versions) == 2
+        assert iam.list_attached_role_policies(RoleName="mine")["AttachedPolicies"] == []
+    assert aws.delete()["StackStatus"] == "DELETE_COMPLETE"
+    assert iam.list_roles()["Roles"] == []
+    assert iam.list_policies(Scope="Local")["Policies"] == []
+
+
+def test_policies_of_users_are_refused(aws: Running) -> None:
+    users = {"Type": "AWS::IAM::Policy",
+             "Properties": {"PolicyName": "p", "PolicyDocument": DOCUMENT, "Users": ["me"]}}  # fmt: skip
+    aws.create(text({"One": users}))
+    assert "policies of Roles only" in aws.failed()["One CREATE_FAILED"]
+
+
+def test_a_bucket_and_its_policy(aws: Running) -> None:
+    s3 = aws.client("s3")
+
+    def template(status: str) -> str:
+        properties = {
+            "VersioningConfiguration": {"Status": status},
+            "BucketEncryption": {
+                "ServerSideEncryptionConfiguration": [{"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}]
+            },
+            "PublicAccessBlockConfiguration": {"BlockPublicAcls": "true"},
+        }
+        return text(
+            {
+                "Bucket": {"Type": "AWS::S3::Bucket", "Properties": properties},
+                "Policy": {"Type": "AWS::S3::BucketPolicy",
+                           "Properties": {"Bucket": {"Ref": "Bucket"}, "PolicyDocument": DOCUMENT}},
+            },
+            Outputs={"Host": {"Value": {"Fn::GetAtt": "Bucket.RegionalDomainName"}}},
+        )  # fmt: skip
+
+    aws.create(template("Suspended"))
+    name = aws.resources()["Bucket"]["PhysicalResourceId"]
+    assert name.startswith("demo-bucket-")
+    assert name == name.lower()
+    assert aws.outputs() == {"Host": f"{name}.s3.us-west-2.amazonaws.com"}
+    aws.update(template("Enabled"))
+    assert s3.get_bucket_versioning(Bucket=name)["Status"] == "Enabled"
+    assert s3.get_public_access_block(Bucket=name)["PublicAccessBlockConfiguration"]["BlockPublicAcls"] is True
+    aws.cloudformation.create_stack(StackName="none", TemplateBody=text({"One": parameter("1")}))
+    s3.put_object(Bucket=name, Key="x", Body=b"x")
+    stack = aws.delete()
+    assert stack["StackStatus"] == "DELETE_FAILED"
+    assert "not empty" in aws.failed(stack["StackId"])["Bucket DELETE_FAILED"]
+    for version in s3.list_object_versions(Bucket=name)["Versions"]:
+        s3.delete_object(Bucket=name, Key="x", VersionId=version["VersionId"])
+    assert aws.delete(stack["StackId"])["StackStatus"] == "DELETE_COMPLETE"
+
+
+def test_a_deletion_that_fails_can_leave_something_there(aws: Running) -> None:
+    s3 = aws.client("s3")
+    aws.create(text({"Bucket": {"Type": "AWS::S3::Bucket"}, "One": parameter("1")}))
+    name = aws.resources()["Bucket"]["PhysicalResourceId"]
+    s3.put_object(Bucket=name, Key="x", Body=b"x")
+    assert aws.delete()["StackStatus"] == "DELETE_FAILED"
+    assert aws.delete(RetainResources=["Bucket"])["StackStatus"] == "DELETE_COMPLETE"
+    s3.delete_object(Bucket=name, Key="x")
+    s3.delete_bucket(Bucket=name)
+
+
+def test_a_repository(aws: Running) -> None:
+    ecr = aws.client("ecr")
+
+    def template(mutability: str) -> str:
+        properties = {"RepositoryName": "images", "ImageTagMutability": mutability, "EmptyOnDelete": True}
+        return text(
+            {"Repository": {"Type": "AWS::ECR::Repository", "Properties": properties}},
+            Outputs={"Uri": {"Value": {"Fn::GetAtt": "Repository.RepositoryUri"}}},
+        )
+
+    aws.create(template("MUTABLE"))
+    assert aws.outputs() == {"Uri": "111122223333.dkr.ecr.us-west-2.amazonaws.com/images"}
+    aws.update(template("IMMUTABLE"))
+    assert ecr.describe_repositories()["repositories"][0]["imageTagMutability"] == "IMMUTABLE"
+    aws.delete()
+    assert ecr.describe_repositories()["repositories"] == []
+
+
+def test_what_is_gone_already_is_deleted(aws: Running) -> None:
+    repository = {"Type": "AWS::ECR::Repository", "Properties": {"RepositoryName": "images"}}
+    aws.create(text({**variant(), "Repository": repository, "One": parameter("1"),
+                     "Bucket": {"Type": "AWS::S3::Bucket"}}))  # fmt: skip
+    physical = {name: one["PhysicalResourceId"] for name, one in aws.resources().items()}
+    aws.client("ecr").delete_repository(repositoryName="images")
+    aws.client("ssm").delete_parameter(Name="/demo/value")
+    aws.client("s3").delete_bucket(Bucket=physical["Bucket"])
+    iam = aws.client("iam")
+    iam.delete_role_policy(RoleName=physical["Role"], PolicyName="StartModels")
+    iam.delete_role(RoleName=physical["Role"])
+    aws.sagemaker.things.clear()
+    assert aws.delete()["StackStatus"] == "DELETE_COMPLETE", aws.failed()
+
+
+def test_tags_of_what_cannot_change_are_changed(aws: Running) -> None:
+    def template(*keys: str) -> str:
+        resources = variant()
+        tags = [{"Key": one, "Value": "1"} for one in keys]
+        for name in ("Model", "Config", "Endpoint"):
+            resources[name]["Properties"]["Tags"] = tags
+        return text(resources)
+
+    aws.create(template("a", "b"))
+    aws.sagemaker.calls.clear()
+    assert aws.update(template("a", "c"))["StackStatus"] == "UPDATE_COMPLETE", aws.failed()
+    assert aws.sagemaker.operations() == ["DeleteTags", "AddTags"] * 3
+    arn = aws.resources()["Endpoint"]["PhysicalResourceId"]
+    assert aws.sagemaker.tags[arn] == {"a": "1", "c": "1"}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (("Model", "PrimaryContainer"), "image", "PrimaryContainer is a single value"),
+        (("Config", "ProductionVariants"), {}, "no list"),
+        (("Config", "ProductionVariants"), [{"VariantName": "a", "InitialInstanceCount": "two"}], "type integer"),
+        (("Config", "ProductionVariants"), [{"VariantNam": "a"}], "did you mean VariantName"),
+        (("Config", "ProductionVariants"), [{"VariantName": ["a"]}], "takes a single value"),
+        (("Config", "ProductionVariants"), [{"RoutingConfig": {"RoutingStrategy": "NEAREST"}}], "it takes"),
+        (("Model", "PrimaryContainer"), {"Environment": "x"}, "names with values"),
+        (("Endpoint", "RetainAllVariantProperties"), "maybe", ""),
+    ],
+)
+def test_properties_that_sagemaker_does_not_take(aws: Running, path: tuple[str, str], value: Any, said: str) -> None:
+    resources = variant()
+    resources[path[0]]["Properties"][path[1]] = value
+    stack = aws.create(text(resources))
+    if not said:
+        # Only an update would use it.
+        assert stack["StackStatus"] == "CREATE_COMPLETE"
+        return
+    assert said in aws.failed()[f"{path[0]} CREATE_FAILED"]
+
+
+def test_an_endpoint_without_a_configuration(aws: Running) -> None:
+    resources = variant()
+    del resources["Endpoint"]["Properties"]["EndpointConfigName"]
+    aws.create(text(resources))
+    assert "EndpointConfigName is missing" in aws.failed()["Endpoint CREATE_FAILED"]
+
+
+def test_a_component_that_fails_says_why(aws: Running) -> None:
+    aws.sagemaker.failures["InferenceComponent chat"] = "no room for another copy"
+    aws.create(components())
+    assert aws.failed()["Chat CREATE_FAILED"] == "no room for another copy"
+
+
+def test_a_custom_resource_says_that_nothing_ran(aws: Running) -> None:
+    function = {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "waiter"}}
+    custom = {"Type": "Custom::Image", "Properties": {"ServiceToken": {"Fn::GetAtt": ["Waiter", "Arn"]}}}
+    aws.create(text({"Waiter": function, "Image": custom}))
+    assert "nothing was built" in aws.reasons()["Image CREATE_COMPLETE"]
+    (token,) = (one.properties for one in _resources(aws) if one.logical_id == "Image")
+    assert token == {"ServiceToken": "arn:aws:lambda:us-west-2:111122223333:function:waiter"}
+    custom["Properties"]["More"] = "1"  # type: ignore[index]
+    aws.update(text({"Waiter": function, "Image": custom}))
+    assert "nothing was built" in aws.reasons()["Image UPDATE_COMPLETE"]
+
+
+def _resources(aws: Running) -> list[Any]:
+    return list(next(aws.aws.store.there()).resources.values())
+
+
+def test_a_type_that_changes_is_another_resource(aws: Running) -> None:
+    aws.create(text({"One": parameter("1"), "Two": {"Type": "AWS::S3::Bucket"}}))
+    aws.update(text({"One": {"Type": "AWS::Logs::LogGroup"}, "Two": {"Type": "AWS::S3::Bucket"}}))
+    assert aws.resources()["One"]["ResourceType"] == "AWS::Logs::LogGroup"
+    with pytest.raises(ClientError, match="not found"):
+        aws.client("ssm").get_parameter(Name="/demo/value")
+
+
+def test_a_rollback_that_fails_can_be_continued(aws: Running) -> None:
+    aws.create(variant_text())
+    sagemaker = aws.sagemaker
+    # The former configuration is gone by other hands, so that the endpoint cannot go back to it.
+    wrong = {**parameter("x"), "DependsOn": "Endpoint", "Properties": {"Type": "Wrong", "Value": "x"}}
+    bad = text({**variant(strategy="LEAST_OUTSTANDING_REQUESTS"), "Late": wrong})
+    (former,) = sagemaker.names("EndpointConfig")
+    sagemaker.hidden = former
+    stack = aws.update(bad)
+    assert stack["StackStatus"] == "UPDATE_ROLLBACK_FAILED"
+    assert "[Endpoint]" in stack["StackStatusReason"]
+    with pytest.raises(ClientError, match="is in UPDATE_ROLLBACK_FAILED state and can not be updated"):
+        aws.update(bad)
+    sagemaker.hidden = ""
+    aws.cloudformation.continue_update_rollback(StackName="demo", ResourcesToSkip=["Endpoint"])
+    assert aws.settled()["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    with pytest.raises(ClientError, match="can not continue update rollback"):
+        aws.cloudformation.continue_update_rollback(StackName="demo")
+    with pytest.raises(ClientError, match="can not be rolled back"):
+        aws.cloudformation.rollback_stack(StackName="demo")
