@@ -61,6 +61,32 @@ def test_other_routing_updates_the_endpoint_under_its_components(toolkit: Toolki
     ]
 
 
+def test_another_model_updates_the_component_that_serves_it(toolkit: Toolkit) -> None:
+    toolkit.deploy(with_adapters(("billing",)))
+    mark = toolkit.mark(STACK)
+    spec = with_adapters(("billing",))
+    other = {**spec, "engine": {**spec["engine"], "options": {"max_num_seqs": 16}}}
+    outcome = toolkit.deploy(other)
+    assert outcome.status == 0, outcome.text
+    assert toolkit.since(mark, STACK) == [
+        ("Model", "UPDATE_COMPLETE"),
+        ("InferenceComponent", "UPDATE_COMPLETE"),
+        ("Model", "DELETE_COMPLETE"),
+        ("Stack", "UPDATE_COMPLETE"),
+    ]
+
+
+def test_a_component_that_does_not_start_is_taken_away_again(toolkit: Toolkit) -> None:
+    toolkit.deploy(with_adapters(("billing",)))
+    before = sorted(toolkit.aws.sagemaker.names("InferenceComponent"))
+    toolkit.aws.sagemaker.failures["newcomer"] = "the archive has no adapter_config.json"
+    outcome = toolkit.deploy(with_adapters(("billing", "newcomer")))
+    assert outcome.status != 0
+    assert "the archive has no adapter_config.json" in outcome.text
+    assert toolkit.aws.stack(STACK)["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert sorted(toolkit.aws.sagemaker.names("InferenceComponent")) == before
+
+
 def test_an_image_that_codebuild_would_build_is_recorded_and_said_to_be(toolkit: Toolkit) -> None:
     outcome = toolkit.deploy(spec_of("sglang-sessions"))
     assert outcome.status == 0, outcome.text

@@ -20,6 +20,7 @@ class FakeSageMaker(InMemorySageMaker):
     def __init__(self, polls: int = 1, *, account: str = ACCOUNT) -> None:
         super().__init__(account=account, region=REGION, now=lambda: datetime.now(UTC), polls=polls)
         self.failures: dict[str, str] = {}
+        self.refused: dict[str, str] = {}
         self.hidden = ""
 
     def fate(self, kind: str, name: str, members: Mapping[str, Any]) -> tuple[str, str]:
@@ -32,6 +33,8 @@ class FakeSageMaker(InMemorySageMaker):
         return ("InService" if is_update else "Failed"), reason
 
     async def call(self, operation: str, members: Mapping[str, Any]) -> Mapping[str, Any]:
+        if operation in self.refused:
+            raise ApiError("ValidationException", 400, self.refused[operation])
         if self.hidden and operation == "UpdateEndpoint" and members["EndpointConfigName"] == self.hidden:
             raise ApiError("ValidationException", 400, f"Could not find endpoint configuration {self.hidden}")
         return await super().call(operation, members)

@@ -1,0 +1,67 @@
+"""`warmstack local aws`: what it prints, and what it says where there is none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.runner import process
+from tests.unit.local.aws.fake_sagemaker import OTHER_ACCOUNT
+from tests.unit.local.aws.running import Running, running
+from tests.unit.local.aws.templates import parameter, text
+from warmstack.cli import local_aws
+
+
+@pytest.fixture(scope="module")
+def aws() -> Iterator[Running]:
+    with running(account=OTHER_ACCOUNT) as found:
+        yield found
+
+
+@pytest.fixture
+def port(aws: Running) -> int:
+    return int(aws.url.rpartition(":")[2])
+
+
+def test_every_option_that_makes_no_sense_is_named_at_once(tmp_path: Path) -> None:
+    done = process("local", "aws", "up", "--account", "me", "--region", "", "--engine", "none", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "warmstack: --engine is 'none'; it must be one of vllm, simulated",
+        "--account is 'me'; an account's number has 12 digits",
+        "--region is ''; it must be the name of a Region, such as us-west-2",
+    ]
+
+
+def test_without_one_it_says_so(tmp_path: Path) -> None:
+    for command in ("status", "env"):
+        done = process("local", "aws", command, "--port", "1", cwd=tmp_path)
+        assert done.returncode == 1
+        assert done.stderr == "warmstack: no local AWS runs on port 1; `warmstack local aws up` starts one\n"
+
+
+def test_the_variables_are_a_shells(port: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert local_aws.print_environment(port, as_json=False) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [
+        "unset AWS_ENDPOINT_URL_SAGEMAKER AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
+        "unset AWS_PROFILE AWS_SESSION_TOKEN",
+    ]
+    assert f"export AWS_ENDPOINT_URL=http://localhost:{port}" in lines
+    assert local_aws.print_environment(port, as_json=True) == 0
+    assert json.loads(capsys.readouterr().out)["AWS_REGION"] == "us-west-2"
+
+
+def test_stacks_are_shown(aws: Running, port: int, capsys: pytest.CaptureFixture[str]) -> None:
+    local_aws.show_stacks(port, as_json=False)
+    assert "there are no stacks" in capsys.readouterr().out
+    aws.create(text({"One": parameter("1", "[red]")}))
+    local_aws.show_stacks(port, as_json=False)
+    shown = capsys.readouterr().out
+    assert f"account {OTHER_ACCOUNT}, SageMaker in us-west-2" in shown
+    assert "demo CREATE_COMPLETE" in shown
+    local_aws.show_stacks(port, as_json=True)
+    assert json.loads(capsys.readouterr().out)["stacks"][0]["name"] == "demo"
