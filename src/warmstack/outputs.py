@@ -24,6 +24,7 @@ COMPONENT_PREFIX = "Component"
 
 # SSM: a standard parameter's value has at most 4,096 characters.
 PARAMETER_CHARACTERS = 4096
+_MOST_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,8 @@ def component_value(served: ServedModel) -> str:
 
 
 def _seconds(text: str | None) -> int | None:
-    if text is not None and not (text.isascii() and text.isdigit()):
+    # Guard: int() raises an error of its own for thousands of digits.
+    if text is not None and not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
         raise WarmstackError(f"output {SESSION_SECONDS} is {text[:80]!r}; it must be a whole number of seconds")
     return None if text is None else int(text)
 
@@ -95,7 +97,7 @@ def _component(key: str, text: str) -> ComponentOutput:
         if not (isinstance(name, str) and isinstance(physical, str) and isinstance(dialect, str)):
             raise TypeError("a field is no text")
         return ComponentOutput(name=name, physical_name=physical, dialect=dialect)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise WarmstackError(f"output {key} is not a component of a Warmstack stack: {text[:80]!r}") from error
 
 

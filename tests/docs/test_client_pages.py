@@ -22,7 +22,6 @@ import uvicorn
 
 from tests.docs.test_documents import WRITTEN, blocks, matches, page_id
 from tests.examples import EXAMPLES
-from tests.infrastructure.intrinsics import resolve
 from tests.infrastructure.synthesis import synthesized
 from tests.unit.local.definitions import REGION
 from tests.unit.local.running import Local, running
@@ -52,11 +51,9 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Local, 
             stack = synthesized(path)
             template = folder / f"{stack.plan.stack_name}.template.json"
             template.write_text(stack.text, encoding="utf-8")
-            definitions += read_assembly(template, region=REGION).endpoints
-            outputs = stack.template["Outputs"]
-            published[stack.plan.stack_name] = {
-                key: resolve(one["Value"], stack.template) for key, one in outputs.items()
-            }
+            assembly = read_assembly(template, region=REGION)
+            definitions += assembly.endpoints
+            published |= assembly.outputs
     (folder / "cdk-outputs.json").write_text(json.dumps(published), encoding="utf-8")
     with running(*definitions, folder=folder) as local:
         yield local, folder

@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 from tests.unit.local.clients import chat, close_all, runtime, whole
+from tests.unit.local.clients import session as credentials
+from warmstack import EndpointClient
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "tests" / "golden" / "stacks" / "rag-prefix-aware" / "template.json"
@@ -145,6 +147,24 @@ def test_one_that_was_killed_is_no_obstacle(environment: dict[str, str], port: i
         assert warmstack(environment, "down", "--port", str(port)).stdout == f"no local endpoint runs on port {port}\n"
     with serving(environment, port) as (_, ready):
         assert invoke(ready["url"]) == 200
+
+
+def test_the_outputs_are_written_for_the_client(environment: dict[str, str], port: int, tmp_path: Path) -> None:
+    path = tmp_path / "cdk-outputs.json"
+    with serving(environment, port, "--outputs-file", str(path)) as (_, ready):
+        assert list(json.loads(path.read_text(encoding="utf-8"))) == ["template"]
+        client = EndpointClient.from_outputs(path, boto3_session=credentials(), endpoint_url=ready["url"])
+        with client:
+            assert (client.target.endpoint, client.target.dialect) == ("rag-prod", "vllm")
+            assert client.chat("hello", max_tokens=2).text
+
+
+def test_a_file_that_cannot_be_written_ends_the_start(environment: dict[str, str], port: int) -> None:
+    options = ("--port", str(port), *SIMULATED, "--outputs-file", "/nowhere/outputs.json")
+    done = warmstack(environment, "up", str(TEMPLATE), *options)
+    assert done.returncode == 1
+    assert "--outputs-file /nowhere/outputs.json cannot be written: No such file or directory" in done.stderr
+    assert not listens(port)
 
 
 def test_in_the_background(environment: dict[str, str], port: int) -> None:

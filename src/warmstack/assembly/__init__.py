@@ -17,7 +17,7 @@ from warmstack.assembly.definitions import (
 )
 from warmstack.assembly.dockerfile import carried_file
 from warmstack.assembly.errors import AssemblyError
-from warmstack.assembly.reader import DEFAULT_REGION, read_assembly
+from warmstack.assembly.reader import DEFAULT_REGION, read_assembly, read_template
 
 __all__ = [
     "DEFAULT_REGION",
@@ -31,4 +31,5 @@ __all__ = [
     "VariantDefinition",
     "carried_file",
     "read_assembly",
+    "read_template",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -170,7 +170,9 @@ class Assembly:
     Args:
         endpoints: In the order of stacks and templates.
         notices: What is in it besides, and is not served or not known.
+        outputs: What each stack would publish, by its name: the outputs that are texts and known before a deployment.
     """
 
     endpoints: tuple[EndpointDefinition, ...]
     notices: tuple[Notice, ...]
+    outputs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -41,6 +41,15 @@ def read_document(path: Path) -> Mapping[str, Any]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DocumentError(f"is not UTF-8: byte {error.start} begins no character") from None
+    return parse_document(text)
+
+
+def parse_document(text: str) -> Mapping[str, Any]:
+    """Return the mapping that a JSON or YAML text holds.
+
+    Raises:
+        DocumentError: It is neither, is too deep, or holds something else.
+    """
     document = _parse(text)
     if not isinstance(document, dict):
         raise DocumentError(f"holds {_kind(document)}; a template is a mapping")

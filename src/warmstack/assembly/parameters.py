@@ -45,7 +45,7 @@ class Parameters:
             return problems.add("", f"parameter {name} is {text!r}; it takes {', '.join(map(str, texts))}")
         if kind == "Number" and not _is_number(text):
             return problems.add("", f"parameter {name} is {text!r}; its type is Number")
-        if kind == "CommaDelimitedList" or "List<" in kind:
+        if "CommaDelimitedList" in kind or "List<" in kind:
             return [one.strip() for one in text.split(",")]
         return text
 

@@ -69,6 +69,28 @@ def read_assembly(
         problems.add(str(path), reading.nothing_served())
     if problems:
         raise AssemblyError(problems)
+    outputs = {one.source.stack: one.published() for one in reading.templates}
+    return Assembly(endpoints=endpoints, notices=tuple(dict.fromkeys(reading.notices)), outputs=outputs)
+
+
+def read_template(document: Mapping[str, Any], *, stack: str, account: str, region: str) -> Assembly:
+    """Read the endpoints of a template that is in memory.
+
+    Args:
+        document: The template.
+        stack: What its stack is called.
+        account: The account to read it for.
+        region: The Region to read it for.
+
+    Raises:
+        AssemblyError: It defines no endpoint that can be served: every problem, a line each.
+    """
+    problems = Problems()
+    source = Source(stack=stack, names=frozenset({stack}), file=Path(stack), document=document)
+    reading = _Reading([source], {}, problems, account=account, region=region, default_region=region)
+    endpoints = reading.endpoints()
+    if problems:
+        raise AssemblyError(problems)
     return Assembly(endpoints=endpoints, notices=tuple(dict.fromkeys(reading.notices)))
 
 
@@ -251,7 +273,7 @@ class _Reading:
         found: dict[str, tuple[Template, Any]] = {}
         for template in self.templates:
             quiet = template.quiet(Problems())
-            for name, value in template.outputs():
+            for name, value in template.exports():
                 export = quiet.resolve(name, "Outputs")
                 if isinstance(export, str):
                     found[export] = (template, value)

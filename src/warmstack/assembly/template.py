@@ -111,8 +111,18 @@ class Template:
             return found
         return self.problems.add(self.where(logical_id, kind.name_property), "is no text; a name is one")
 
-    def outputs(self) -> Iterator[tuple[Any, Any]]:
-        """Yield the export name and the value of each output, neither of them answered."""
+    def published(self) -> dict[str, str]:
+        """Return the outputs that are texts, and known before a deployment, by their logical ids."""
+        quiet = self.quiet(Problems())
+        answered = {
+            key: quiet.resolve(one.get("Value"), key)
+            for key, one in _section(self.source.document, "Outputs").items()
+            if isinstance(one, dict)
+        }
+        return {key: value for key, value in answered.items() if isinstance(value, str)}
+
+    def exports(self) -> Iterator[tuple[Any, Any]]:
+        """Yield the export name and the value of each output that has one, neither of them answered."""
         for output in _section(self.source.document, "Outputs").values():
             export = output.get("Export") if isinstance(output, dict) else None
             if isinstance(export, dict):

@@ -43,7 +43,10 @@ def _run() -> None:
             # Now, so that what cannot be written is told; at exit Python would tell it in its own way.
             sys.stdout.flush()
     except WarmstackError as error:
-        print(f"warmstack: {error}", file=sys.stderr)
+        from warmstack.cli.steering import shown
+
+        # A service's words may be in it.
+        print(shown(f"warmstack: {error}", sys.stderr), file=sys.stderr)
         sys.exit(1)
     except BrokenPipeError:
         raise
@@ -58,6 +61,10 @@ def _prepare_streams() -> None:
     # A stream that the caller closed is None here; what is written to it goes nowhere.
     sys.stdout = sys.stdout or io.StringIO()
     sys.stderr = sys.stderr or io.StringIO()
+    sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        # Guard: bytes that are no text reach the command, which tells them as an error of its input.
+        sys.stdin.reconfigure(errors="surrogateescape")
     for stream in (sys.stdout, sys.stderr):
         # Guard: a terminal without UTF-8 shows escapes instead of ending the command.
         if isinstance(stream, io.TextIOWrapper):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from warmstack.cli.client_output import counted, error_document, figures, read_argument, response_document, shown
+from warmstack.cli.client_output import counted, error_document, figures, read_argument, response_document
 from warmstack.cli.client_target import TargetOrder
-from warmstack.client import EndpointError, ReasoningDelta, Session, TextDelta, ToolCallDelta
+from warmstack.cli.steering import shown
+from warmstack.client import ReasoningDelta, Session, Stream, TextDelta, ToolCallDelta
+from warmstack.errors import WarmstackError
 
 HELP = "a line is a turn; /reset forgets the turns, /help says this, /quit or Ctrl-D ends; Ctrl-C stops an answer"
 
@@ -41,7 +44,7 @@ def run_chat(where: TargetOrder, order: ChatOrder, *, as_json: bool) -> int:
     options: dict[str, Any] = {"max_tokens": order.max_tokens, "temperature": order.temperature}
     show: _Plain | _Lines = _Lines() if as_json else _Plain()
     failed = False
-    with where.client(sessions=None if order.session else "off") as client:
+    with _ended_by_signals(), where.running_client(sessions=None if order.session else "off") as client:
         with client.session(ttl=order.ttl, system=system, **options) as session:
             show.begin(session)
             for line in show.lines():
@@ -65,19 +68,37 @@ def run_chat(where: TargetOrder, order: ChatOrder, *, as_json: bool) -> int:
 
 
 def _turn(session: Session, text: str, show: _Plain | _Lines) -> bool:
+    turns = session.stats.turns
+    stream: Stream | None = None
     try:
         with session.stream(text) as stream:
-            try:
-                for event in stream:
-                    show.event(event)
-            except KeyboardInterrupt:
-                show.stopped()
-                return True
-        show.answered(session, stream.response())
-    except EndpointError as failure:
+            for event in stream:
+                show.event(event)
+    except KeyboardInterrupt:
+        # Guard: also while nothing has come yet, which is when people lose patience.
+        if stream is None or session.stats.turns == turns:
+            show.stopped()
+            return True
+    except WarmstackError as failure:
         show.failed(failure)
         return False
+    show.answered(session, stream.response())
     return True
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """End by an exception where a signal would end the process: the session is closed then."""
+    before = {}
+    for number in (getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)):
+        # Signals belong to the main thread.
+        with suppress(ValueError):
+            before[number] = signal.signal(number, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class _Plain:
@@ -102,6 +123,8 @@ class _Plain:
                 print()
                 return
             except KeyboardInterrupt:
+                if not self._terminal:
+                    raise
                 print()
                 return
             if not self._terminal and not line:
@@ -113,7 +136,7 @@ class _Plain:
             if not self._thinking:
                 print("(thinks) ", end="", file=sys.stderr)
             self._thinking = True
-            print(shown(event.text), end="", flush=True, file=sys.stderr)
+            print(shown(event.text, sys.stderr), end="", flush=True, file=sys.stderr)
             return
         if self._thinking:
             self._thinking = False
@@ -121,7 +144,8 @@ class _Plain:
         if isinstance(event, TextDelta) and event.choice == 0:
             print(shown(event.text), end="", flush=True)
         elif isinstance(event, ToolCallDelta):
-            print(f"\n{event.name}: " if event.name else "", shown(event.arguments), sep="", end="", flush=True)
+            name = f"\n{event.name}: " if event.name else ""
+            print(shown(f"{name}{event.arguments}"), end="", flush=True)
 
     def answered(self, session: Session, response: Any) -> None:
         print(flush=True)
@@ -131,13 +155,13 @@ class _Plain:
         print(flush=True)
         self.note("stopped; the conversation is as it was before this turn")
 
-    def failed(self, failure: EndpointError) -> None:
+    def failed(self, failure: WarmstackError) -> None:
         print(flush=True)
         self.note(f"{failure}\nThe conversation is as it was before this turn; say it again.")
 
     def note(self, text: str) -> None:
         dim, plain = ("\x1b[2m", "\x1b[0m") if sys.stderr.isatty() else ("", "")
-        print(f"{dim}{text}{plain}", file=sys.stderr, flush=True)
+        print(f"{dim}{shown(text, sys.stderr)}{plain}", file=sys.stderr, flush=True)
 
     def end(self, session: Session) -> None:
         stats = session.stats
@@ -163,8 +187,8 @@ class _Lines(_Plain):
     def stopped(self) -> None:
         raise KeyboardInterrupt
 
-    def failed(self, failure: EndpointError) -> None:
+    def failed(self, failure: WarmstackError) -> None:
         self._write(error_document(failure))
 
     def _write(self, document: dict[str, Any]) -> None:
-        print(json.dumps(document, ensure_ascii=False), flush=True)
+        print(shown(json.dumps(document, ensure_ascii=False)), flush=True)

@@ -25,6 +25,8 @@ Port = Annotated[int, typer.Option("--port", "-p", help="The port of the local e
 MaxTokens = Annotated[int, typer.Option("--max-tokens", help="The most tokens of an answer.", min=1)]
 Temperature = Annotated[float, typer.Option("--temperature", help="0 for the likeliest tokens.", min=0)]
 System = Annotated[str, typer.Option("--system", help="A system message; @FILE reads it from a file.")]
+Message = Annotated[str, typer.Argument(metavar="[MESSAGE]", help="The user's message; @FILE or - reads it.")]
+Prompt = Annotated[str, typer.Option("--prompt", help="A text to be continued; @FILE reads it from a file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON for scripts.")]
 
 
@@ -63,7 +65,7 @@ def chat(
 @client_app.command("invoke")
 def invoke(
     target: TargetName = _ABSENT,
-    message: Annotated[str, typer.Argument(metavar="[MESSAGE]", help="The user's message; - reads it.")] = _ABSENT,
+    message: Message = _ABSENT,
     *,
     stack: Stack = _ABSENT,
     component: Component = _ABSENT,
@@ -73,7 +75,7 @@ def invoke(
     endpoint_url: Url = _ABSENT,
     local: Local = False,
     port: Port = DEFAULT_PORT,
-    prompt: Annotated[str, typer.Option("--prompt", help="A text to be continued, instead of a message.")] = _ABSENT,
+    prompt: Prompt = _ABSENT,
     body: Annotated[Path, typer.Option("--body", help="A whole request as JSON; - reads it.")] = _ABSENT,
     verbatim: Annotated[bool, typer.Option("--verbatim", help="Send the body's bytes as they are.")] = False,
     system: System = _ABSENT,

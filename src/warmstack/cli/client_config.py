@@ -6,6 +6,7 @@ requirements/clients.txt), and `make test-clients` captures it again.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from warmstack.cli.console import print_json
 from warmstack.client import EndpointClient, InvalidArgument
 
 _AWS = re.compile(r"https://runtime(-fips)?\.sagemaker\.")
+_PLAIN = re.compile(r"[A-Za-z](?:[A-Za-z0-9_./-]|:(?!\Z))*", re.ASCII)
+_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+"""What YAML 1.1 takes for a truth value or for nothing."""
 _OPENAI_PATH = (
     "on the OpenAI path PREFIX_AWARE counts characters of the messages' text: what else a body holds is no matter"
 )
@@ -110,20 +114,30 @@ def _document(one: ClientConfig) -> dict[str, Any]:
     }
 
 
-def _litellm(place: _Place) -> ClientConfig:
+def _litellm_settings(place: _Place, provider: str) -> str:
     lines = [
         "model_list:",
-        f"  - model_name: {place.endpoint}",
+        f"  - model_name: {_yaml(place.endpoint)}",
         "    litellm_params:",
-        f"      model: sagemaker_chat/{place.endpoint}",
-        f"      aws_region_name: {place.region}",
+        f"      model: {_yaml(f'{provider}/{place.endpoint}')}",
+        f"      aws_region_name: {_yaml(place.region)}",
     ]
-    lines += [f"      model_id: {place.component}"] if place.component else []
-    lines += [f"      sagemaker_base_url: {place.url}/endpoints/{place.endpoint}/invocations"] if place.url else []
+    lines += [f"      model_id: {_yaml(place.component)}"] if place.component else []
+    if place.url:
+        lines += [f"      sagemaker_base_url: {_yaml(f'{place.url}/endpoints/{place.endpoint}/invocations')}"]
+    return "\n".join(lines) + "\n"
+
+
+def _yaml(text: str) -> str:
+    """Return a text as YAML, quoted unless every reader takes it for a text as it is: 123 and yes are none."""
+    return text if _PLAIN.fullmatch(text) and text.lower() not in _WORDS else json.dumps(text)
+
+
+def _litellm(place: _Place) -> ClientConfig:
     return ClientConfig(
         client="litellm",
         form="yaml",
-        settings="\n".join(lines) + "\n",
+        settings=_litellm_settings(place, "sagemaker_chat"),
         path="/invocations",
         volatile_first=False,
         remarks=(
@@ -135,11 +149,10 @@ def _litellm(place: _Place) -> ClientConfig:
 
 
 def _litellm_text(place: _Place) -> ClientConfig:
-    chat = _litellm(place)
     return ClientConfig(
         client="litellm-text",
         form="yaml",
-        settings=chat.settings.replace("sagemaker_chat/", "sagemaker/"),
+        settings=_litellm_settings(place, "sagemaker"),
         path="/invocations",
         volatile_first=True,
         remarks=(

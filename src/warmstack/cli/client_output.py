@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import re
+import logging
 import sys
 from pathlib import Path
 from typing import Any
 
-from warmstack.client import EndpointError, InvalidArgument, Response
+from warmstack.cli.steering import shown
+from warmstack.client import InvalidArgument, Response
+from warmstack.errors import WarmstackError
 
-# Guard: escapes in a model's answer could move the cursor, set the window's title or write to the clipboard.
-_STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
+class LogLines(logging.Handler):
+    """Writes what the client logs to standard error, without what would steer a terminal."""
 
-def shown(text: str) -> str:
-    """Return a text as a terminal may get it; a pipe gets every character."""
-    return _STEERING.sub("�", text) if sys.stdout.isatty() else text
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        print(shown(record.getMessage(), sys.stderr), file=sys.stderr)
 
 
 def read_argument(text: str | None, name: str) -> str | None:
@@ -31,17 +33,27 @@ def read_argument(text: str | None, name: str) -> str | None:
     return read_file(Path(text[1:]), name) if text is not None and text.startswith("@") else text
 
 
+def read_bytes(path: Path, name: str) -> bytes:
+    """Return what is in a file, or on standard input where its name is ``-``.
+
+    Raises:
+        InvalidArgument: It cannot be read.
+    """
+    try:
+        return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except OSError as error:
+        raise InvalidArgument(f"{name}: {path} cannot be read ({error.strerror})") from error
+
+
 def read_file(path: Path, name: str) -> str:
     """Return a file's text, or that of standard input where its name is ``-``.
 
     Raises:
         InvalidArgument: It cannot be read, or is no UTF-8.
     """
+    data = read_bytes(path, name)
     try:
-        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
         return data.decode("utf-8")
-    except OSError as error:
-        raise InvalidArgument(f"{name}: {path} cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
         raise InvalidArgument(f"{name}: {path} is no UTF-8 (byte {error.start}); save it as UTF-8") from error
 
@@ -102,17 +114,14 @@ def response_document(response: Response) -> dict[str, Any]:
     }
 
 
-def error_document(error: EndpointError) -> dict[str, Any]:
-    """Return a failure as JSON for scripts."""
+def error_document(error: WarmstackError) -> dict[str, Any]:
+    """Return a failure as JSON for scripts; what no service has told is null."""
+    told = ("status", "code", "original_status", "original_message", "request_id")
     return {
         "error": {
             "kind": type(error).__name__,
             "message": str(error),
-            "status": error.status,
-            "code": error.code,
-            "original_status": error.original_status,
-            "original_message": error.original_message,
-            "request_id": error.request_id,
-            "retryable": error.retryable,
+            **{name: getattr(error, name, None) for name in told},
+            "retryable": getattr(error, "retryable", False),
         }
     }

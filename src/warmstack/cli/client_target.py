@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warmstack.client import EndpointClient, InvalidArgument, connect
+from warmstack.cli.client_output import LogLines
+from warmstack.client import EndpointClient, InvalidArgument, NotConnected, connect
 
 LOCAL_REGION = "us-west-2"
 LOCAL_KEY = "local"
+LOOPBACK = "127.0.0.1"
+_LOCAL_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,30 @@ class TargetOrder:
     endpoint_url: str | None
     port: int | None
 
+    def running_client(self, *, sessions: str | None = None, prefix_aware_id: str | None = None) -> EndpointClient:
+        """Return the client, of a local endpoint only if one runs; what it logs is shown.
+
+        Args:
+            sessions: As of :meth:`client`.
+            prefix_aware_id: As of :meth:`client`.
+
+        Raises:
+            EndpointError: As of :meth:`client`, or no local endpoint runs.
+        """
+        log = logging.getLogger("warmstack.client")
+        if not log.handlers:
+            log.addHandler(LogLines())
+        client = self.client(sessions=sessions, prefix_aware_id=prefix_aware_id)
+        if self.port is not None:
+            try:
+                socket.create_connection((LOOPBACK, self.port), timeout=_LOCAL_SECONDS).close()
+            except OSError as error:
+                raise NotConnected(
+                    f"no local endpoint answers on port {self.port}; start one: warmstack local up FILE --port "
+                    f"{self.port}"
+                ) from error
+        return client
+
     def client(self, *, sessions: str | None = None, prefix_aware_id: str | None = None) -> EndpointClient:
         """Return the client.
 
@@ -58,7 +87,7 @@ class TargetOrder:
                     "give a file of cdk deploy --outputs-file as TARGET, or --stack alone"
                 )
             return EndpointClient(self.target, component=self.component, sessions=sessions or "auto", **options)
-        source = self.target if self.target is not None else self.stack
+        source = Path(self.target) if self.target is not None else self.stack
         if source is None:
             raise InvalidArgument(
                 "no endpoint is named: give its name, a file of cdk deploy --outputs-file, or --stack with the name of "
@@ -90,7 +119,7 @@ class TargetOrder:
         region = self.region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or LOCAL_REGION
         # The local endpoint wants requests signed, with any key: one of the environment must not go out in a mistake.
         session = aws_session(aws_access_key_id=LOCAL_KEY, aws_secret_access_key=LOCAL_KEY, region_name=region)
-        return {"boto3_session": session, "region": region, "endpoint_url": f"http://127.0.0.1:{self.port}"}
+        return {"boto3_session": session, "region": region, "endpoint_url": f"http://{LOOPBACK}:{self.port}"}
 
 
 def aws_session(**options: Any) -> Any:

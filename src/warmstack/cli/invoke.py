@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warmstack.cli.client_output import error_document, read_argument, read_file, response_document, shown
+from warmstack.cli.client_output import error_document, read_argument, read_bytes, read_file, response_document
 from warmstack.cli.client_target import TargetOrder
 from warmstack.cli.console import print_json
-from warmstack.client import EndpointClient, EndpointError, InvalidArgument, Response
+from warmstack.cli.steering import shown
+from warmstack.client import EndpointClient, InvalidArgument, Response
+from warmstack.errors import WarmstackError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +49,9 @@ def run_invoke(where: TargetOrder, order: InvokeOrder, *, as_json: bool) -> int:
     """Send the request, and write its answer."""
     _check(order)
     try:
-        with where.client(prefix_aware_id=order.prefix_aware_id) as client:
+        with where.running_client(prefix_aware_id=order.prefix_aware_id) as client:
             return _raw(client, order) if order.body is not None else _answer(client, order, as_json=as_json)
-    except EndpointError as error:
+    except WarmstackError as error:
         if not as_json:
             raise
         print_json(error_document(error))
@@ -67,15 +69,19 @@ def _check(order: InvokeOrder) -> None:
         raise InvalidArgument("--verbatim is for the bytes of a --body")
     if order.session_id is not None and order.body is None:
         raise InvalidArgument("--session-id goes with a --body; `warmstack chat` keeps a session of its own")
+    if order.message == "-" and order.system == "@-":
+        raise InvalidArgument("MESSAGE and --system both read standard input; write one of them into a file")
     if order.prompt is not None and order.system is not None:
         raise InvalidArgument("a prompt has no system message; write it into the prompt")
 
 
 def _raw(client: EndpointClient, order: InvokeOrder) -> int:
     assert order.body is not None
-    text = read_file(order.body, "--body")
-    body: dict[str, Any] | bytes = text.encode()
-    if not order.verbatim:
+    body: dict[str, Any] | bytes
+    if order.verbatim:
+        body = read_bytes(order.body, "--body")
+    else:
+        text = read_file(order.body, "--body")
         try:
             found = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -88,8 +94,8 @@ def _raw(client: EndpointClient, order: InvokeOrder) -> int:
     answer = client.invoke(body, session_id=order.session_id)
     sys.stdout.flush()
     out = getattr(sys.stdout, "buffer", None)
-    if out is None:
-        sys.stdout.write(answer.body.decode("utf-8", "replace"))
+    if out is None or sys.stdout.isatty():
+        sys.stdout.write(shown(answer.body.decode("utf-8", "replace")))
     else:
         out.write(answer.body)
         out.flush()
@@ -126,6 +132,6 @@ def _answer(client: EndpointClient, order: InvokeOrder, *, as_json: bool) -> int
 def _finish(response: Response, *, text: bool) -> None:
     print(shown(response.text) if text else "")
     for one in response.tool_calls:
-        print(f"{one.name}({shown(one.arguments)})")
+        print(shown(f"{one.name}({one.arguments})"))
     if response.finish_reason == "length":
         print("the answer was cut at its most tokens; --max-tokens sets them", file=sys.stderr)

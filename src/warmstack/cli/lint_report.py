@@ -129,9 +129,11 @@ def _fit(report: LintReport) -> str:
         return f"prefix_length {length} is longer than what turns share (D): they part before it ends"
     if groups is not None and groups.p90 >= length:
         return f"prefix_length {length} does not tell groups apart (S): they go to the same instance"
-    if turns is None and groups is None:
+    told = [] if groups is None else ["longer than what groups share (S)"]
+    told += [] if turns is None else ["no longer than what turns share (D)"]
+    if not told:
         return "sticky: adjacent requests that agree; largest: the share of the most frequent prefix, on one instance"
-    return f"prefix_length {length} is longer than what groups share (S) and no longer than what turns share (D)"
+    return f"prefix_length {length} is {' and '.join(told)}"
 
 
 def _groups(report: LintReport) -> Table:

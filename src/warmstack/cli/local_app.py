@@ -88,6 +88,9 @@ def up(
     ] = DEFAULT_HOST,
     port: Port = DEFAULT_PORT,
     seed: Annotated[int, typer.Option("--seed", help="The seed of every random choice.")] = 0,
+    outputs_file: Annotated[
+        Path, typer.Option("--outputs-file", "-O", help="Write the stacks' outputs, as cdk deploy does.")
+    ] = _ABSENT,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would start.")] = False,
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Return when it serves.")] = False,
     as_json: AsJson = False,
@@ -121,6 +124,7 @@ def up(
         host=host,
         port=port,
         seed=seed,
+        outputs_file=outputs_file,
     )
     if dry_run:
         raise typer.Exit(show_plan(order, as_json=as_json))

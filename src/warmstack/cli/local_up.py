@@ -103,6 +103,7 @@ def serve_here(order: UpOrder, *, as_json: bool) -> int:
 
     async def on_ready(up: Any) -> None:
         nonlocal served
+        _write_outputs(order, assembly)
         served = True
         if as_json:
             print(json.dumps(_ready(up.order, assembly)), flush=True)
@@ -152,6 +153,16 @@ def serve_in_background(order: UpOrder, *, as_json: bool) -> int:
         port = "" if order.port == DEFAULT_PORT else f" --port {order.port}"
         print(f"\nIn the background as process {process.pid}; log {log}; `warmstack local down{port}` ends it.")
     return 0
+
+
+def _write_outputs(order: UpOrder, assembly: Assembly) -> None:
+    if order.outputs_file is None:
+        return
+    text = json.dumps(assembly.outputs, indent=2, ensure_ascii=False)
+    try:
+        order.outputs_file.write_text(f"{text}\n", encoding="utf-8")
+    except OSError as error:
+        raise LocalError(f"--outputs-file {order.outputs_file} cannot be written: {error.strerror}") from error
 
 
 class Reporter:

@@ -19,16 +19,24 @@ class _Rule:
     said: str
 
 
-_PRINTABLE = r"(?!\s)[\x20-\x7e\xa0-\U0010ffff]+"
+# \p{Print} of the model's patterns is ASCII's.
+_PRINTABLE = r"(?! )[\x20-\x7e]+"
+_NAME = r"[a-zA-Z0-9](-*[a-zA-Z0-9])*"
 # Source: sagemaker-runtime of botocore 1.44.8, InvokeEndpointInput.
 RULES: Mapping[str, _Rule] = {
-    "prefix_aware_id": _Rule(most=64, pattern=_PRINTABLE, said="1 to 64 printable characters, the first no space"),
-    "inference_id": _Rule(most=64, pattern=_PRINTABLE, said="1 to 64 printable characters, the first no space"),
-    "custom_attributes": _Rule(most=1024, pattern=r"[\x20-\x7e]+", said="1 to 1024 printable ASCII characters"),
-    "target_variant": _Rule(
-        most=63, pattern=r"[a-zA-Z0-9](-*[a-zA-Z0-9])*", said="1 to 63 letters, digits and hyphens"
+    "prefix_aware_id": _Rule(
+        most=64, pattern=_PRINTABLE, said="1 to 64 printable ASCII characters, the first no space"
     ),
+    "inference_id": _Rule(most=64, pattern=_PRINTABLE, said="1 to 64 printable ASCII characters, the first no space"),
+    "custom_attributes": _Rule(most=1024, pattern=r"[\x20-\x7e]+", said="1 to 1024 printable ASCII characters"),
+    "target_variant": _Rule(most=63, pattern=_NAME, said="1 to 63 letters, digits and hyphens"),
 }
+NAMES: Mapping[str, _Rule] = {
+    "endpoint": _Rule(most=63, pattern=_NAME, said="an endpoint's name: 1 to 63 letters, digits and hyphens"),
+    "component": _Rule(most=63, pattern=_NAME, said="a component's name: 1 to 63 letters, digits and hyphens"),
+    "session_id": _Rule(most=256, pattern=_NAME + "|NEW_SESSION", said="1 to 256 letters, digits and hyphens"),
+}
+"""What names a request's way. Characters that no header can hold fail late, and look like a broken connection."""
 
 
 def split_options(options: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
@@ -42,7 +50,26 @@ def split_options(options: Mapping[str, Any]) -> tuple[dict[str, str], dict[str,
     """
     headers = {name: value for name, value in options.items() if name in RULES and value is not None}
     for name, value in headers.items():
-        rule = RULES[name]
-        if not isinstance(value, str) or len(value) > rule.most or not re.fullmatch(rule.pattern, value):
-            raise InvalidArgument(f"{name} is {str(value)[:80]!r}; it must be {rule.said}")
+        _check(RULES[name], name, value)
     return headers, {name: value for name, value in options.items() if name not in RULES}
+
+
+def check_names(**names: object) -> None:
+    """Hold an endpoint, a component and a session to their rules; None is left out.
+
+    Args:
+        names: ``endpoint``, ``component`` and ``session_id``.
+
+    Raises:
+        InvalidArgument: One breaks its rule.
+    """
+    for name, value in names.items():
+        if value is not None:
+            _check(NAMES[name], name, value)
+
+
+def _check(rule: _Rule, name: str, value: object) -> None:
+    if isinstance(value, str) and len(value) <= rule.most and re.fullmatch(rule.pattern, value):
+        return
+    shown = repr(value[:80]) if isinstance(value, str) else f"of type {type(value).__name__}"
+    raise InvalidArgument(f"{name} is {shown}; it must be {rule.said}")

@@ -8,9 +8,12 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
-from warmstack.client.failures import NotConfigured
+from warmstack.client.failures import InvalidArgument, NotConfigured
 from warmstack.client.mapping import RAISED_BY_AWS_CLIENT, from_botocore
 from warmstack.client.retries import RetryPolicy
 from warmstack.client.timeouts import Timeouts
@@ -118,6 +121,9 @@ def connect(
         NotConfigured: boto3 is not installed, or has no Region.
         EndpointError: boto3 made no client.
     """
+    for what, value in (("region", region), ("endpoint_url", endpoint_url)):
+        if value is not None and type(value) is not str:
+            raise InvalidArgument(f"{what} is of type {type(value).__name__}; it must be text")
     waits = timeouts or Timeouts()
     session = boto3_session if boto3_session is not None else _session(region)
 
@@ -135,6 +141,15 @@ def connect(
         # As botocore resolved it: by the Region and its partition, the environment or the configuration.
         runtime_url=plain.meta.endpoint_url,
     )
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether an address is of this machine alone."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _session(region: str | None) -> Any:
@@ -165,8 +180,16 @@ def _client(
             retries={"total_max_attempts": 1},
             user_agent_extra="warmstack",
         )
-        return session.client(name, region_name=region, endpoint_url=url, config=config)
-    except ValueError as error:
-        raise NotConfigured(f"endpoint_url is {url!r}: {error}; it must be an address such as https://…") from error
+        client = session.client(name, region_name=region, endpoint_url=url, config=config)
+        if getproxies() and is_loopback(client.meta.endpoint_url):
+            # Guard: the environment's proxy is another machine, and this address would be that machine's own.
+            client.close()
+            direct = config.merge(Config(proxies={}))
+            client = session.client(name, region_name=region, endpoint_url=url, config=direct)
+        return client
     except RAISED_BY_AWS_CLIENT as error:
+        # Before ValueError: an unknown Region is one, too.
         raise from_botocore(error) from error
+    except ValueError as error:
+        given = f"endpoint_url is {url!r}" if url is not None else "the address in the environment or the configuration"
+        raise NotConfigured(f"{given}: {error}; it must be an address such as https://…") from error

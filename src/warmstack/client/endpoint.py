@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from warmstack.client.answer import Response
-from warmstack.client.call_options import split_options
+from warmstack.client.call_options import check_names, split_options
 from warmstack.client.connections import Connection, connect
 from warmstack.client.failures import InvalidArgument, NotConfigured
 from warmstack.client.requests import chat_body, completion_body
@@ -53,7 +53,8 @@ class EndpointClient:
         connection: Connection | None = None,
         **options: Any,
     ) -> None:
-        self.target = Target(endpoint=endpoint, component=component) if isinstance(endpoint, str) else endpoint
+        self.target = endpoint if isinstance(endpoint, Target) else Target(endpoint=endpoint, component=component)
+        check_names(endpoint=self.target.endpoint or "", component=self.target.component)
         self._headers = split_options({"prefix_aware_id": prefix_aware_id})[0]
         self._mode = SessionMode.named(sessions)
         self._connection = connection or connect(**options)
@@ -254,6 +255,7 @@ class EndpointClient:
         headers, others = split_options(options)
         if others:
             raise InvalidArgument(f"invoke has no option {next(iter(others))!r}; members of a request go into its body")
+        check_names(session_id=session_id)
         return self._sender.send(body if isinstance(body, bytes) else canonical(body), headers, session_id)
 
     @property

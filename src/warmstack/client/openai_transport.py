@@ -12,7 +12,7 @@ from typing import Any
 
 import openai
 
-from warmstack.client.connections import Connection
+from warmstack.client.connections import Connection, is_loopback
 from warmstack.client.error_documents import read_error
 from warmstack.client.failures import EndpointError, NotConnected
 from warmstack.client.json_values import read_json
@@ -33,7 +33,9 @@ class SafeHttpClient(openai.DefaultHttpxClient):
     """
 
     def __init__(self, connection: Connection) -> None:
-        super().__init__()
+        # Guard: a proxy of the environment does not know the loopback of this machine.
+        url = connection.runtime_url
+        super().__init__(trust_env=url is None or not is_loopback(url))
         self._connection = connection
 
     def send(self, request: Any, **options: Any) -> Any:

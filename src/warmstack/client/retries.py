@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from warmstack.client.failures import EndpointError, InvalidArgument, ModelBusy, NotConnected, NotReady
+from warmstack.client.timeouts import is_seconds
 
 T = TypeVar("T")
+_MOST_DOUBLINGS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +35,14 @@ class RetryPolicy:
         Raises:
             InvalidArgument: One is out of its range.
         """
-        if self.attempts < 1:
-            raise InvalidArgument(f"attempts is {self.attempts}; it must be 1 or more: the first try counts")
+        if type(self.attempts) is not int or self.attempts < 1:
+            raise InvalidArgument(
+                f"attempts is {self.attempts!r}; it must be 1 or more, and whole: the first try counts"
+            )
         for name in ("base_seconds", "longest_seconds", "deadline_seconds"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                raise InvalidArgument(f"{name} is {getattr(self, name)}; it must be a number of seconds, 0 or more")
+            value = getattr(self, name)
+            if not is_seconds(value):
+                raise InvalidArgument(f"{name} is {value!r}; it must be a number of seconds, 0 or more")
 
     def pause_seconds(self, failure: EndpointError, *, tried: int, elapsed: float, chance: float) -> float | None:
         """Return how long to wait before the request is sent again; None if it is not.
@@ -51,7 +56,8 @@ class RetryPolicy:
         """
         if tried >= self.attempts or not is_safe(failure):
             return None
-        pause = chance * min(self.longest_seconds, self.base_seconds * 2 ** (tried - 1))
+        # Guard: 2.0, because a whole number of 1,024 bits and more has no float, and ends the retries with an error.
+        pause = chance * min(self.longest_seconds, self.base_seconds * 2.0 ** min(tried - 1, _MOST_DOUBLINGS))
         return pause if elapsed + pause <= self.deadline_seconds else None
 
 

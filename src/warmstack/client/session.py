@@ -10,6 +10,7 @@ from enum import StrEnum
 from threading import Lock
 from types import TracebackType
 from typing import Any, Self
+from weakref import ref
 
 from warmstack.client.answer import Response
 from warmstack.client.failures import (
@@ -23,9 +24,11 @@ from warmstack.client.failures import (
     SessionLost,
     SessionsNotEnabled,
 )
+from warmstack.client.json_values import shown
 from warmstack.client.sending import RequestSender, StreamCares
 from warmstack.client.session_life import CLOSE_BODY, NEW_SESSION, OPEN_BODY, SessionLife, read_new_session
 from warmstack.client.streaming import Stream
+from warmstack.client.timeouts import is_seconds
 from warmstack.client.transcript import Message, Said, Transcript
 from warmstack.client.transport import Answer
 
@@ -100,8 +103,10 @@ class Session:
         messages: Iterable[Mapping[str, Any]],
         options: Mapping[str, Any],
     ) -> None:
-        if ttl is not None and not 0 < ttl < float("inf"):
-            raise InvalidArgument(f"ttl is {ttl}; it must be a number of seconds above 0, or None for the server's own")
+        if ttl is not None and not is_seconds(ttl, above_zero=True):
+            raise InvalidArgument(
+                f"ttl is {shown(ttl)}; it must be a number of seconds above 0, or None for the server's own"
+            )
         self._sender = sender
         self._around = sender.connection.surroundings
         self._mode = mode
@@ -109,6 +114,7 @@ class Session:
         self._options = dict(options)
         self._lock = Lock()
         self._life: SessionLife | None = None
+        self._stream: ref[Stream] | None = None
         self._entered = self._closed = False
         self.transcript = Transcript(messages)
         self.stats = SessionStats()
@@ -128,8 +134,13 @@ class Session:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Close the session."""
-        self.close()
+        """Close the session, and after an exception a stream that is not over: nobody reads it any more."""
+        try:
+            if kind is not None and self._stream is not None and (stream := self._stream()) is not None:
+                # Guard: the traceback keeps a loop that was left, and the container would compute on.
+                stream.close()
+        finally:
+            self.close()
 
     def open(self) -> None:
         """Open a session, if none is open yet; where there is no ``with`` statement, call :meth:`close` at the end.
@@ -199,7 +210,7 @@ class Session:
         end = self._begin()
         try:
             self._renew_if_due()
-            return self._sender.chat_stream(
+            stream = self._sender.chat_stream(
                 sent,
                 self._options | options,
                 StreamCares(
@@ -209,6 +220,8 @@ class Session:
                     ended=end,
                 ),
             )
+            self._stream = ref(stream)
+            return stream
         except BaseException:
             end()
             raise
@@ -290,7 +303,9 @@ class Session:
             # A fifth of its life is left; should it end before, the turn is sent again.
             log.warning("session %s could not be renewed before its end: %s", old.id, failure)
             return
-        self.stats = replace(self.stats, renewed=self.stats.renewed + 1)
+        # Refused where it was granted before, the conversation goes on without one.
+        if self._life is not None:
+            self.stats = replace(self.stats, renewed=self.stats.renewed + 1)
         self._close(old)
 
     def _reopen(self, failure: EndpointError) -> bool:

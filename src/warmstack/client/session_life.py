@@ -82,7 +82,10 @@ def _life_seconds(rest: str, opened: datetime) -> float:
     except ValueError:
         return DEFAULT_LIFE_SECONDS
     ends = ends if ends.tzinfo else ends.replace(tzinfo=UTC)
-    return max(0.0, (ends - opened).total_seconds())
+    life = (ends - opened).total_seconds()
+    # Guard: one that opens when it is over shows a clock that is wrong. Taken at its word, each turn would open another
+    # session, on any instance; a session that is over in truth is told by the next turn, which is then sent again.
+    return life if life > 0 else DEFAULT_LIFE_SECONDS
 
 
 def _date(text: str | None) -> datetime | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from threading import Lock
 from types import TracebackType
 from typing import Self
 
 from warmstack.client.answer import CallInfo, Response
-from warmstack.client.events import StreamEvent, TextDelta
-from warmstack.client.failures import DeadlineExceeded, EndpointError, StreamInterrupted
+from warmstack.client.events import StreamEvent, TextDelta, Usage
+from warmstack.client.failures import DeadlineExceeded, EndpointError, InvalidArgument, StreamInterrupted
 from warmstack.client.stream_parser import StreamParser
 from warmstack.client.transport import Parts
 
@@ -40,7 +41,7 @@ class Stream:
     """The events of an answer, as they come. Iterate over it once; leaving early closes the connection.
 
     Use it in a ``with`` statement, or let a ``for`` loop run: both close the connection at the end, and a connection
-    that is closed early also stops the container.
+    that is closed early also stops the container. One that is forgotten is closed when it is collected as garbage.
 
     Args:
         hooks: What it asks of whoever started it.
@@ -52,8 +53,9 @@ class Stream:
         self._session_id = session_id
         self._parser = StreamParser()
         self._pending: deque[StreamEvent] = deque()
-        self._delivered = self._done = self._over = False
-        self._kept = False
+        self._reader = Lock()
+        self._delivered = self._done = self._kept = False
+        self._over = True
         self._retries = self._replays = 0
         self._began = hooks.clock()
         self._first_event_at: float | None = None
@@ -64,19 +66,24 @@ class Stream:
                 raise
             self._replays = 1
             self._open()
+        self._over = False
 
     def __iter__(self) -> Iterator[StreamEvent]:
         """Yield the events.
 
         Raises:
             StreamInterrupted: The answer broke off after some of it had come; the error carries that part.
+            InvalidArgument: Another loop is reading it.
             EndpointError: It failed before anything had come.
         """
+        if not self._reader.acquire(blocking=False):
+            raise InvalidArgument("this stream is being read by another loop; one loop reads it, in one thread")
         try:
             while (event := self._next()) is not None:
                 yield event
         finally:
             self.close()
+            self._reader.release()
 
     def text(self) -> Iterator[str]:
         """Yield the texts of the answer's first choice alone.
@@ -108,10 +115,14 @@ class Stream:
             try:
                 self._parts.close()
                 # Left between the end of the answer and the end of the stream: only figures are missing.
-                if self._parser.finished:
+                if self._parser.finished and all(isinstance(event, Usage) for event in self._pending):
                     self._keep()
             finally:
                 self._hooks.ended()
+
+    def __del__(self) -> None:
+        # Guard: nobody else can close it any more, and a conversation would wait for ever for its turn to end.
+        self.close()
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -123,12 +134,14 @@ class Stream:
 
     def _next(self) -> StreamEvent | None:
         while not self._pending:
+            if self._done and not self._over:
+                self._keep()
             if self._done or self._over:
                 return None
             try:
                 self._read()
             except EndpointError as failure:
-                self._recover(failure)
+                self._failed(failure)
         if not self._delivered:
             self._delivered = True
             self._first_event_at = self._hooks.clock()
@@ -148,7 +161,6 @@ class Stream:
         if not self._parser.finished:
             raise StreamInterrupted("the stream ended before the answer did", response=self.response())
         self._done = True
-        self._keep()
 
     def _keep(self) -> None:
         if not self._kept:
@@ -159,6 +171,16 @@ class Stream:
         self._parts, retries = self._hooks.open()
         self._retries += retries
         self._source = iter(self._parts)
+
+    def _failed(self, failure: EndpointError) -> None:
+        """Go on where a failure does not matter, or see to it."""
+        if self._over:
+            return  # another thread closed it
+        if self._parser.finished:
+            # The answer is whole; what broke could only have brought figures.
+            self._done = True
+        else:
+            self._recover(failure)
 
     def _recover(self, failure: EndpointError) -> None:
         """Open the stream anew, or raise what the caller is to see."""

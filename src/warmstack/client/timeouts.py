@@ -29,5 +29,18 @@ class Timeouts:
             InvalidArgument: One is not above 0.
         """
         for name in ("connect_seconds", "read_seconds", "stream_seconds"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise InvalidArgument(f"{name} is {getattr(self, name)}; it must be a number of seconds above 0")
+            value = getattr(self, name)
+            if not is_seconds(value, above_zero=True):
+                raise InvalidArgument(f"{name} is {value!r}; it must be a number of seconds above 0")
+
+
+def is_seconds(value: object, *, above_zero: bool = False) -> bool:
+    """Return whether a value is a number of seconds: finite, and 0 or more.
+
+    Args:
+        value: Whatever a caller gave.
+        above_zero: Whether 0 is none.
+    """
+    if not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        return False
+    return value > 0 or not above_zero

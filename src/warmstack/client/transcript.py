@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from warmstack.client.failures import InvalidArgument
+from warmstack.payload import canonical
 
 Message = dict[str, Any]
 Said = str | Mapping[str, Any] | Iterable[Mapping[str, Any]]
@@ -52,6 +53,7 @@ def messages_of(said: Said) -> list[Message]:
 
     Raises:
         InvalidArgument: It is none of the forms.
+        PayloadError: A message holds what JSON has no form for and what cannot be copied, such as a generator.
     """
     if isinstance(said, str):
         return [{"role": "user", "content": said}]
@@ -62,4 +64,11 @@ def messages_of(said: Said) -> list[Message]:
                 f"message {at} is a {type(one).__name__}; a turn is a text, a message such as "
                 '{"role": "user", "content": "…"}, or a list of messages'
             )
-    return [copy.deepcopy(dict(one)) for one in listed]
+    given = [dict(one) for one in listed]
+    try:
+        return copy.deepcopy(given)
+    except Exception as error:
+        canonical({"messages": given})  # which tells where the value is
+        raise InvalidArgument(
+            f"a message cannot be copied: {error}; build it of plain dicts, lists and texts"
+        ) from error

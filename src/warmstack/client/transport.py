@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -126,6 +127,7 @@ class Boto3Transport:
     def __init__(self, plain: Any, streaming: Any) -> None:
         self._plain = plain
         self._streaming = streaming
+        self._process = os.getpid()
 
     def invoke(self, call: Call) -> Answer:
         """Send a request, and return the whole answer.
@@ -133,6 +135,7 @@ class Boto3Transport:
         Raises:
             EndpointError: It failed.
         """
+        self._part_from_parent()
         try:
             answer = self._plain.invoke_endpoint(**call.parameters())
             with answer["Body"] as body:
@@ -153,6 +156,7 @@ class Boto3Transport:
         Raises:
             EndpointError: It failed before the first part.
         """
+        self._part_from_parent()
         try:
             answer = self._streaming.invoke_endpoint_with_response_stream(**call.parameters())
         except RAISED_BY_AWS_CLIENT as error:
@@ -167,12 +171,19 @@ class Boto3Transport:
         self._plain.close()
         self._streaming.close()
 
+    def _part_from_parent(self) -> None:
+        # Guard: after a fork both processes hold the same connections, and one could get the other's answer.
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            self.close()
+
 
 class _EventParts:
     def __init__(self, events: Any, *, request_id: str | None, variant: str | None) -> None:
         self.request_id = request_id
         self.variant = variant
         self._events = events
+        self._closed = False
 
     def __iter__(self) -> Iterator[bytes]:
         try:
@@ -181,9 +192,15 @@ class _EventParts:
                 if part := event.get("PayloadPart"):
                     yield part["Bytes"]
         except RAISED_BY_AWS_CLIENT as error:
-            raise from_botocore(error) from error
+            if not self._closed:
+                raise from_botocore(error) from error
+        except (AttributeError, ValueError):
+            # What http.client makes of a connection that another thread closes while it reads.
+            if not self._closed:
+                raise
 
     def close(self) -> None:
+        self._closed = True
         # What is left unread must not keep the connection: closing it is also what tells the container to stop.
         with suppress(Exception):
             self._events.close()

@@ -54,6 +54,7 @@ class UpOrder:
         defects: Names of servers' known defects that are reproduced.
         model_code: The folder of LMI's model.py, where the weights are not here to bring it.
         seed: Of all random choices.
+        outputs_file: Where the outputs of the stacks are written, as ``cdk deploy --outputs-file`` does; None: nowhere.
     """
 
     source: Path
@@ -77,6 +78,7 @@ class UpOrder:
     defects: frozenset[str] = ALL_DEFECTS
     model_code: Path | None = None
     seed: int = 0
+    outputs_file: Path | None = None
 
     @property
     def room(self) -> Room:

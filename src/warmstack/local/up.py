@@ -24,6 +24,7 @@ from warmstack.local.api.status import About
 from warmstack.local.dialects.front import in_front
 from warmstack.local.dialects.notices import dialect_notices
 from warmstack.local.errors import LocalError
+from warmstack.local.hosting.operations import Hosting
 from warmstack.local.instances import make_run_folder, note
 from warmstack.local.order import LOOPBACK, EngineKind, UpOrder
 from warmstack.local.platform.dispatch import Dispatcher
@@ -79,18 +80,13 @@ async def run_up(
     failed = True
     try:
         noted = note(state, order.host, order.port)
-        made = make_starter(order, assembly, folder, report)
+        made = make_starter(order, folder, report)
         random = Random(order.seed)
-        platform = Platform(
-            assembly.endpoints,
-            starter=made.starter,
-            settings=PlatformSettings(room=order.room, choices=order.choices),
-            accelerators=_accelerators,
-            report=report,
-        )
+        platform = make_platform(order, assembly, made.starter, report)
         check_start(order, assembly, platform.plan)
-        services = make_services(order, assembly, platform, random)
-        notices = (*map(str, assembly.notices), *made.differences)
+        first = assembly.endpoints[0]
+        services = make_services(order, platform, random, account=first.account, region=first.region)
+        notices = (*map(str, assembly.notices), *made.differences(assembly))
         for notice in sorted(notices, key=is_fatal, reverse=True):
             report(f"{'WARNING' if is_fatal(notice) else 'note'}: {notice}")
         about = About(
@@ -119,19 +115,41 @@ async def run_up(
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def make_services(order: UpOrder, assembly: Assembly, platform: Platform, random: Random) -> Services:
-    """Put together what the handlers work with."""
-    first = assembly.endpoints[0]
+def make_platform(order: UpOrder, assembly: Assembly, starter: CopyStarter, report: Report) -> Platform:
+    """Put together what runs the endpoints of an assembly."""
+    return Platform(
+        assembly.endpoints,
+        starter=starter,
+        settings=PlatformSettings(room=order.room, choices=order.choices),
+        accelerators=_accelerators,
+        report=report,
+    )
+
+
+def make_services(
+    order: UpOrder, platform: Platform, random: Random, *, account: str, region: str, hosting: Hosting | None = None
+) -> Services:
+    """Put together what the handlers work with.
+
+    Args:
+        order: What was asked for.
+        platform: What runs.
+        random: For all that is left to chance.
+        account: The account where no endpoint names one.
+        region: The Region, likewise.
+        hosting: What makes and removes endpoints; None where those of the assembly are all there are.
+    """
     return Services(
         platform=platform,
         dispatcher=Dispatcher(random=random),
         journal=Journal(),
         limits=order.limits,
         cutting=cutting(order.cut, random),
-        account=first.account,
-        region=first.region,
+        account=account,
+        region=region,
         now=lambda: datetime.now(UTC),
         random=random,
+        hosting=hosting,
     )
 
 
@@ -141,19 +159,18 @@ class Made:
 
     Args:
         starter: Makes them.
-        differences: What is otherwise than in the template, a sentence each.
+        differences: What is otherwise than in a template, a sentence each.
     """
 
     starter: CopyStarter
-    differences: tuple[str, ...] = ()
+    differences: Callable[[Assembly], tuple[str, ...]]
 
 
-def make_starter(order: UpOrder, assembly: Assembly, folder: Path, report: Report) -> Made:
+def make_starter(order: UpOrder, folder: Path, report: Report) -> Made:
     """Return what makes copies.
 
     Args:
         order: What was asked for.
-        assembly: What was read.
         folder: Where files of this run go.
         report: Is told what is going on.
 
@@ -168,7 +185,7 @@ def make_starter(order: UpOrder, assembly: Assembly, folder: Path, report: Repor
             latency=order.latency,
             cache_blocks=order.cache_blocks,
         )
-        return Made(starter=starter, differences=_said_at_start(order, assembly))
+        return Made(starter=starter, differences=partial(_said_at_start, order))
     from warmstack.local.engines import find_engine, make_adapter, read_model, tiny_model
     from warmstack.local.real.replacements import replacements
     from warmstack.local.real.starter import RealStarter
@@ -191,7 +208,10 @@ def make_starter(order: UpOrder, assembly: Assembly, folder: Path, report: Repor
         kv_cache_bytes=order.kv_cache_bytes,
         dialect=partial(front, real=True),
     )
-    differences = (*replacements(assembly, model, order.kv_cache_bytes), *_said_at_start(order, assembly))
+
+    def differences(assembly: Assembly) -> tuple[str, ...]:
+        return (*replacements(assembly, model, order.kv_cache_bytes), *_said_at_start(order, assembly))
+
     return Made(starter=real, differences=differences)
 
 

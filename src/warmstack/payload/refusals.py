@@ -48,10 +48,11 @@ def refusal(body: object, answer: object) -> PayloadError:
         body: what was to be written.
         answer: what the serializer said, for a reason that is not known here.
     """
-    for node in _walk(body):
-        reason = _reason(node)
-        if reason is not None:
-            return PayloadError(f"{node.path} {reason}")
+    for reason_of in (_reason, _subclass_reason):
+        for node in _walk(body):
+            reason = reason_of(node)
+            if reason is not None:
+                return PayloadError(f"{node.path} {reason}")
     return PayloadError(
         f"the body cannot be written as JSON: {answer}; build it of plain dicts, lists, texts and numbers"
     )
@@ -112,6 +113,16 @@ def _reason(node: _Node) -> str | None:
             return None
         return f"is {value}; JSON has no NaN and no infinities: leave the key out, or send a number"
     return f"is {_named(value)}; JSON has no such type: {_way_out(value)}"
+
+
+def _subclass_reason(node: _Node) -> str | None:
+    """Return why a kind of float or tuple is refused, which the serializer takes for no float and no tuple."""
+    value = node.value
+    if isinstance(value, float) and type(value) is not float:
+        return f"is {_named(value)}; only a plain float is a number of JSON: send float(value)"
+    if isinstance(value, tuple) and type(value) is not tuple:
+        return f"is {_named(value)}; only a plain tuple is an array of JSON: send list(value)"
+    return None
 
 
 def _key_reason(key: object) -> str | None:

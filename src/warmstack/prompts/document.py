@@ -8,6 +8,7 @@ from typing import Any
 from warmstack.prompts.report import LintReport
 
 DOCUMENT_VERSION = 1
+_ALMOST_ALL = 0.9999
 
 
 def report_document(report: LintReport) -> dict[str, Any]:
@@ -21,5 +22,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
     if isinstance(value, float):
-        return round(value, 4)
+        # Guard: rounding must not make all of less.
+        return round(value, 4) if value >= 1 else min(round(value, 4), _ALMOST_ALL)
     return str(value) if isinstance(value, str) else value

@@ -34,11 +34,13 @@ class Group:
         key: equal for requests of the same group.
         name: for people.
         is_conversation: the file names it.
+        route: equal for requests whose prefixes can meet: same endpoint, component and PrefixAwareId.
     """
 
     key: bytes
     name: str
     is_conversation: bool
+    route: bytes
 
 
 def group_of(request: RecordedRequest, body: Mapping[str, Any] | None) -> Group:
@@ -49,11 +51,13 @@ def group_of(request: RecordedRequest, body: Mapping[str, Any] | None) -> Group:
         body: what its bytes hold, or None when they are no JSON object.
     """
     route = (request.endpoint, request.component, request.prefix_aware_id)
+    meets = _digest(*route)
     if request.conversation is not None:
-        return Group(key=_digest(*route, "c", request.conversation), name=request.conversation, is_conversation=True)
+        key = _digest(*route, "c", request.conversation)
+        return Group(key=key, name=request.conversation, is_conversation=True, route=meets)
     opening = _opening(body) if body is not None else request.body[:_TEXT_CHARACTERS].decode("utf-8", "replace")
     name = " ".join(opening[: 2 * _NAME_CHARACTERS].split())[:_NAME_CHARACTERS]
-    return Group(key=_digest(*route, "o", _stable(opening)), name=name, is_conversation=False)
+    return Group(key=_digest(*route, "o", _stable(opening)), name=name, is_conversation=False, route=meets)
 
 
 def has_prompt(body: Mapping[str, Any]) -> bool:

@@ -109,9 +109,10 @@ class _Run:
         self._broken += written is None
         sent = head_of(request.body)
         ideal = sent if written is None else head_of(written)
-        self._sent.request(sent)
-        self._canonical.request(ideal)
-        state = self._state(group_of(request, body), sent, ideal)
+        group = group_of(request, body)
+        self._sent.request(sent, group.route)
+        self._canonical.request(ideal, group.route)
+        state = self._state(group, sent, ideal)
         state.requests += 1
         before = self._heads.pop(state.group.key, None)
         self._heads[state.group.key] = (sent, ideal, request.place)
@@ -127,8 +128,8 @@ class _Run:
             return state
         self._groups += 1
         self._conversations += group.is_conversation
-        self._sent.opened(sent)
-        self._canonical.opened(ideal)
+        self._sent.opened(sent, group.route)
+        self._canonical.opened(ideal, group.route)
         state = self._states[group.key] = _State(group)
         if len(self._states) > _MOST_GROUPS:
             self._retired.append(self._states.popitem(last=False)[1])

@@ -15,7 +15,7 @@ class Candidate:
     Args:
         length: in bytes.
         sticky_share: the share of adjacent requests of a group that it keeps together; None without a pair.
-        prefixes: how many different prefixes it sees.
+        prefixes: how many different prefixes it sees; endpoint, component and PrefixAwareId are a part of each.
         more_prefixes: there are more than were counted.
         largest_share: the share of all requests that have the most frequent prefix, which go to one instance.
     """
@@ -34,7 +34,8 @@ class Measure:
     Args:
         stable_pairs: adjacent requests of a group whose first ``prefix_length`` bytes agree.
         stable_share: of all pairs; None without a pair.
-        between_groups: S: bytes that the first request of a group shares with that of the group before.
+        between_groups: S: bytes that the first request of a group shares with that of the group before, for the same
+            endpoint, component and PrefixAwareId.
         between_turns: D: bytes that adjacent requests of a conversation share.
         candidates: what other prefix lengths would do.
     """

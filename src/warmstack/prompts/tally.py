@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -11,6 +11,8 @@ from warmstack.prompts.histogram import LONGEST, Histogram
 from warmstack.prompts.report import Candidate, Measure
 
 _MOST_PREFIXES = 20_000
+_MOST_ROUTES = 64
+"""Routes whose last group is kept for comparison: 64 KiB each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +73,17 @@ class Tally:
         self._overflown: set[int] = set()
         self._groups, self._turns = Histogram(), Histogram()
         self._pairs = self._requests = 0
-        self._opened: Head | None = None
+        self._opened: OrderedDict[bytes, Head] = OrderedDict()
 
-    def request(self, head: Head) -> None:
-        """Count a request."""
+    def request(self, head: Head, route: bytes) -> None:
+        """Count a request.
+
+        Args:
+            head: its beginning.
+            route: what else its way depends on: an equal prefix of another route goes its own way.
+        """
         self._requests += 1
-        digest, start = blake2b(digest_size=8), 0
+        digest, start = blake2b(route, digest_size=8), 0
         for length in self._lengths:
             digest.update(head.data[start:length])
             start = length
@@ -91,11 +98,14 @@ class Tally:
         else:
             self._overflown.add(length)
 
-    def opened(self, head: Head) -> None:
-        """Count the first request of a group."""
-        if self._opened is not None:
-            self._groups.add(shared_bytes(self._opened.data, head.data))
-        self._opened = head
+    def opened(self, head: Head, route: bytes) -> None:
+        """Count the first request of a group, against that of the group before on the same route."""
+        before = self._opened.pop(route, None)
+        if before is not None:
+            self._groups.add(shared_bytes(before.data, head.data))
+        self._opened[route] = head
+        if len(self._opened) > _MOST_ROUTES:
+            self._opened.popitem(last=False)
 
     def pair(self, pair: Pair, *, in_conversation: bool) -> None:
         """Count two adjacent requests of a group."""

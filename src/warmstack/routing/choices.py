@@ -142,7 +142,7 @@ class RoutingChoices:
     )
     config_swap: ConfigSwap = field(
         default=ConfigSwap.KEEP_COPIES,
-        metadata={"meaning": "What UpdateEndpoint does to the copies of components. It is not served yet: no effect."},
+        metadata={"meaning": "What UpdateEndpoint does to the copies of components."},
     )
 
 

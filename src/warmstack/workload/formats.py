@@ -59,7 +59,13 @@ def agent_time(line: Line) -> float:
 
 
 def _jsonl(line: Line) -> RecordedRequest:
-    line.parsed()
+    row = line.parsed()
+    # Guard: taken for bodies, such lines would be requests of a form that no server gets, and count as such.
+    other = next((name for name in (MARK, "captureData") if name in row), None)
+    if other is not None:
+        raise line.error(
+            f"the line has {other}, and is no body; keep each format in files of its own, or name --format"
+        )
     return RecordedRequest(body=line.data, source=line.source, line=line.number, format=WorkloadFormat.JSONL)
 
 

@@ -44,7 +44,7 @@ class Recorder:
         self._clock = clock
         self._lock = threading.Lock()
         self._file: int | None = None
-        self._warned = False
+        self._torn = self._warned = False
 
     def __getattr__(self, name: str) -> Any:
         # Guard: a copy under construction has no client yet, and would ask for it without end.
@@ -102,9 +102,13 @@ class Recorder:
             if self._file is None:
                 # Another process may append to it too: each line is one write at the end of the file.
                 self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, _MODE)
+            # Guard: half a line, left by a disk that was full, must not swallow the next one.
+            line = b"\n" + line if self._torn else line
+            self._torn = True
             written = os.write(self._file, line)
             while written < len(line):
                 written += os.write(self._file, line[written:])
+            self._torn = False
 
     def _warn(self, error: Exception) -> None:
         if not self._warned:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -116,6 +118,7 @@ def test_components_and_adapters_go_by_their_names_in_the_spec(local: Local, tmp
         (["invoke", "demo"], "a request is one of MESSAGE, --prompt and --body; nothing is given"),
         (["invoke", "demo", "a", "--prompt", "b"], "message and prompt is given"),
         (["invoke", "demo", "--body", "-", "--stream"], "a body is the whole request"),
+        (["invoke", "demo", "-", "--system", "@-"], "MESSAGE and --system both read standard input"),
         (["invoke", "demo", "a", "--verbatim"], "--verbatim is for the bytes of a --body"),
         (["invoke", "demo", "a", "--session-id", "s"], "--session-id goes with a --body"),
         (["invoke", "demo", "@/nowhere/at.txt"], "MESSAGE: /nowhere/at.txt cannot be read"),
@@ -264,6 +267,96 @@ def test_ctrl_c_stops_an_answer_and_then_the_chat(tmp_path: Path) -> None:
         assert local.platform.endpoints["demo"].sessions.live(now_seconds=local.clock()) == ()
 
 
+def test_ctrl_c_stops_an_answer_of_which_nothing_has_come(tmp_path: Path) -> None:
+    with running(session_endpoint(), folder=tmp_path, latency=Latency(prefill_seconds_per_token=1.0)) as local:
+        port = local.url.rpartition(":")[2]
+        child, terminal = pty.fork()
+        if child == 0:
+            os.environ.clear()
+            os.environ.update(environment() | {"TERM": "dumb"})
+            os.execv(sys.executable, [*PROGRAM, "chat", "demo", "--local", "--port", port])
+        try:
+            until(terminal, "> ")
+            os.write(terminal, b"Hello\n")
+            copies = local.platform.endpoints["demo"].copies.values()
+            local.until(lambda: sum(one.in_flight for one in copies) == 1)
+            os.write(terminal, b"\x03")
+            until(terminal, "stopped; the conversation is as it was(.|\n)*> ")
+            os.write(terminal, b"\x04")
+            until(terminal, "0 turns, 1 session opened")
+        finally:
+            os.close(terminal)
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_chat_that_is_ended_closes_its_session(local: Local, number: signal.Signals) -> None:
+    sessions = local.platform.endpoints["demo"].sessions
+    words = [*PROGRAM, "chat", "demo", "--local", "--port", local.url.rpartition(":")[2], "--json"]
+    with subprocess.Popen(words, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        local.until(lambda: len(sessions.live(now_seconds=local.clock())) == 1)
+        child.send_signal(number)
+        out, _ = child.communicate(timeout=30)
+    assert child.returncode == (130 if number is signal.SIGINT else 128 + number)
+    assert out == b"", "no line that is no JSON"
+    assert sessions.live(now_seconds=local.clock()) == ()
+
+
+def test_a_line_that_is_no_text_is_a_turn_that_fails(local: Local) -> None:
+    done = run(local, "chat", "demo", "--max-tokens", "2", "--json", said=b"Hello\n\xff\xfe\nAnd you?\n")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one.get("turn") or one["error"]["kind"] for one in lines] == [1, "PayloadError", 2]
+    assert done.returncode == 1
+
+
+def test_a_body_that_is_no_json_can_be_sent(local: Local) -> None:
+    done = run(local, "invoke", "demo", "--body", "-", "--verbatim", said=b"\xff\x00")
+    assert "JSON decode error" in done.stderr, "the container's own words"
+
+
+def test_standard_input_that_is_closed_is_empty(local: Local) -> None:
+    words = f"exec {shlex.join(PROGRAM)} chat demo --local --port {local.url.rpartition(':')[2]} <&-"
+    done = subprocess.run(["sh", "-c", words], env=environment(), capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (0, b""), done.stderr
+
+
+def test_a_file_of_outputs_may_have_any_name(local: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "outputs").write_text(json.dumps({"stack": OUTPUTS}), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    assert run(local, "invoke", "outputs", "Hello", "--max-tokens", "2").returncode == 0
+
+
+def test_where_no_local_endpoint_runs_the_way_out_is_told() -> None:
+    done = run(None, "chat", "demo", "--local", "--port", "9")
+    assert "no local endpoint answers on port 9; start one: warmstack local up FILE --port 9" in done.stderr
+
+
+def test_a_region_that_is_none_is_not_the_address_s_fault() -> None:
+    done = run(None, "client-config", "demo", "--region", "!x")
+    assert "region_name '!x'" in done.stderr
+    assert "endpoint_url" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["demo", "123", "1e5", "yes", "NULL", "2026-01-01", "off"])
+def test_settings_in_yaml_hold_texts(name: str) -> None:
+    url = 'http://127.0.0.1:9/sagemaker_chat/#a: b "q"'
+    words = ["client-config", name, "--component", "no", "--region", "us-west-2", "--endpoint-url", url, "--json"]
+    found = {one["client"]: one["settings"] for one in json.loads(run(None, *words).stdout)}
+    for client, provider in (("litellm", "sagemaker_chat"), ("litellm-text", "sagemaker")):
+        (one,) = yaml.safe_load(found[client])["model_list"]
+        assert one == {
+            "model_name": name,
+            "litellm_params": {
+                "model": f"{provider}/{name}",
+                "aws_region_name": "us-west-2",
+                "model_id": "no",
+                "sagemaker_base_url": f"{url}/endpoints/{name}/invocations",
+            },
+        }
+
+
 def until(terminal: int, pattern: str) -> None:
     """Read a terminal until it shows something."""
     text, end = "", time.monotonic() + 30
@@ -274,10 +367,30 @@ def until(terminal: int, pattern: str) -> None:
 
 
 def test_a_terminal_gets_nothing_that_steers_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from warmstack.cli.client_output import shown
+    from warmstack.cli.steering import shown
 
     text = "a\x1b]0;title\x07b\x9b2Jc\td\ne"
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert shown(text) == "a�]0;title�b�2Jc\td\ne"
     monkeypatch.setattr(sys.stdout, "isatty", lambda: False)
     assert shown(text) == text
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert shown(text, sys.stderr) != text, "each stream for itself"
+
+
+def test_what_a_service_says_does_not_steer_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from warmstack.cli.chat import _Plain
+    from warmstack.cli.client_output import LogLines
+    from warmstack.client import ModelRefused, ToolCallDelta
+
+    for stream in (sys.stdout, sys.stderr):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    show = _Plain()
+    show.failed(ModelRefused("no\x1b]0;title\x07"))
+    show.event(ToolCallDelta(position=0, name="a\x1b[2J", arguments="{}"))
+    LogLines().emit(logging.makeLogRecord({"msg": "again\x1b[2J"}))
+    out, err = capsys.readouterr()
+    assert "\x1b" not in out
+    assert "\x1b" not in err.replace("\x1b[2m", "").replace("\x1b[0m", "")

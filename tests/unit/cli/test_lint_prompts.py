@@ -153,9 +153,19 @@ def test_the_page_of_conversations(run: Runner, tmp_path: Path) -> None:
     assert "and 2 more groups, with fewer pairs that part" in out
     out = run("lint-prompts", str(path), "--prefix-length", "8192")
     assert "prefix_length 8192 is longer than what turns share (D): they part before it ends" in out
+    path.write_bytes(rows(5000, 9000, sessions=1))
+    assert "prefix_length 4096 is no longer than what turns share (D)" in run("lint-prompts", str(path))
     path.write_bytes(rows(5000, 9000, sessions=3, start="y" * 5000))
     out = run("lint-prompts", str(path))
     assert "prefix_length 4096 does not tell groups apart (S): they go to the same instance" in out
+
+
+def test_a_share_that_fails_is_not_shown_as_one_that_would_not(run: Runner, tmp_path: Path) -> None:
+    path = tmp_path / "requests.jsonl"
+    path.write_bytes(bodies({}, {}, {}) + bodies({}).replace(b'{"messages"', b'{ "messages"'))
+    run("lint-prompts", str(path), "--fail-under", "0.66667")
+    assert run.code == 1
+    assert "the stable share is 0.66666" in run.err
 
 
 def test_the_page_of_odd_requests(run: Runner, tmp_path: Path) -> None:

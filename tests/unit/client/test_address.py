@@ -116,6 +116,9 @@ def test_a_stack_without_sessions_is_not_asked_for_any(tmp_path: Path) -> None:
     assert client(written(tmp_path, x=older))._mode is SessionMode.AUTO
 
 
+HEAD = '{"x": {"EndpointName": "demo", "Dialect": "vllm", '
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -127,6 +130,8 @@ def test_a_stack_without_sessions_is_not_asked_for_any(tmp_path: Path) -> None:
         ('{"x": {}}', "stack x: the stack has no output EndpointName"),
         ('{"x": {"EndpointName": 3, "Dialect": "lmi"}}', "stack x: the stack has no output EndpointName"),
         ("[" * 100_000, "is no JSON file"),
+        (HEAD + '"SessionSeconds": "' + "9" * 5000 + '"}}', "must be a whole number of seconds"),
+        (HEAD + '"ComponentX": "' + "[" * 100_000 + '"}}', "ComponentX is not a component"),
     ],
 )
 def test_a_file_that_holds_no_outputs_says_so(tmp_path: Path, text: str, problem: str) -> None:

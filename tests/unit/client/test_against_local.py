@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,9 @@ from tests.unit.local.definitions import PREFIX_AWARE, component, endpoint, mode
 from tests.unit.local.running import Local, running
 from warmstack import EndpointClient
 from warmstack.assembly import EndpointDefinition
-from warmstack.client import RetryPolicy
+from warmstack.client import NO_RETRIES, RetryPolicy
 from warmstack.client import failures as fail
+from warmstack.client.connections import is_loopback
 from warmstack.client.events import Finish, TextDelta, Usage
 from warmstack.client.timeouts import Timeouts
 from warmstack.local.platform.fault_orders import FaultOrder, inflict
@@ -141,6 +144,17 @@ def test_leaving_a_stream_ends_it_at_the_copy(tmp_path: Path) -> None:
         assert entry.seconds < 20, "2000 tokens take 40 s"
 
 
+def test_another_thread_can_close_a_stream_that_is_read(tmp_path: Path) -> None:
+    latency = Latency(decode_seconds_per_token=0.02)
+    with (
+        running(of_server("vllm"), folder=tmp_path, latency=latency) as local,
+        EndpointClient("vllm", boto3_session=credentials(), endpoint_url=local.url) as client,
+    ):
+        stream = client.stream("Hello", max_tokens=2000)
+        threading.Timer(0.3, stream.close).start()
+        assert 0 < len(list(stream)) < 2000
+
+
 def test_a_stream_that_is_cut_brings_what_had_come(tmp_path: Path) -> None:
     with running(of_server("vllm"), folder=tmp_path, latency=Latency(decode_seconds_per_token=0.001)) as local:
         for copy in local.platform.endpoints["vllm"].copies:
@@ -172,6 +186,33 @@ def test_nobody_there_is_tried_again_and_then_one_failure(client: EndpointClient
             nobody.chat("Hello")
         with pytest.raises(fail.NotConnected):
             nobody.stream("Hello")
+
+
+def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
+    local: Local, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    given = {"boto3_session": credentials(), "retry": NO_RETRIES}
+    with EndpointClient("vllm", endpoint_url=local.url, **given) as client:
+        assert client.chat("Hello", max_tokens=2).text
+        assert list(client.stream("Hello", max_tokens=2).text())
+        with client.openai() as openai:
+            openai.chat.completions.create(model="", messages=[{"role": "user", "content": "Hello"}], max_tokens=2)
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME", local.url)
+    with EndpointClient("vllm", **given) as client:
+        assert client.chat("Hello", max_tokens=2).text
+    elsewhere = EndpointClient("vllm", endpoint_url="http://runtime.test", **given)
+    with elsewhere, pytest.raises(fail.NotConnected, match="proxy"):
+        elsewhere.chat("Hello")
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.1.2.3", "[::1]"])
+def test_the_loopback_is_known(host: str) -> None:
+    assert is_loopback(f"http://{host}:8787")
+    assert not is_loopback("https://runtime.sagemaker.us-west-2.amazonaws.com")
 
 
 def test_threads_share_a_client(client: EndpointClient) -> None:
@@ -206,3 +247,32 @@ def test_any_body_can_be_sent(client: EndpointClient) -> None:
 def test_an_address_that_is_none_is_refused(options: dict[str, str], problem: str) -> None:
     with pytest.raises(fail.NotSent, match=problem):
         EndpointClient("x", boto3_session=credentials(), **options)
+
+
+@pytest.mark.parametrize("name", ["region", "endpoint_url"])
+def test_what_is_no_text_is_refused(name: str) -> None:
+    options: Any = {name: 5}
+    with pytest.raises(fail.InvalidArgument, match=f"{name} is of type int; it must be text"):
+        EndpointClient("x", boto3_session=credentials(), **options)
+
+
+def test_an_address_of_the_environment_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME", "nowhere")
+    with pytest.raises(fail.NotConfigured, match="the address in the environment or the configuration: Invalid"):
+        EndpointClient("x", boto3_session=credentials())
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_process_that_was_forked_has_connections_of_its_own(client: EndpointClient) -> None:
+    expected = [client.chat(f"Who are you, {at}?", max_tokens=6).text for at in range(10)]
+    children = []
+    for _ in range(4):
+        child = os.fork()
+        if child == 0:
+            with suppress(BaseException):
+                answers = [client.chat(f"Who are you, {at}?", max_tokens=6).text for at in range(10)]
+                os._exit(0 if answers == expected else 3)
+            os._exit(4)
+        children.append(child)
+    assert [client.chat(f"Who are you, {at}?", max_tokens=6).text for at in range(10)] == expected
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 4

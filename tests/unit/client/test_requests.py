@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import threading
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 
+from tests.unit.client.network import Network
+from warmstack import EndpointClient
 from warmstack.client.call_options import split_options
 from warmstack.client.failures import InvalidArgument
 from warmstack.client.requests import chat_body, completion_body
 from warmstack.client.transcript import Transcript, messages_of
+from warmstack.payload import PayloadError
 
 HELLO = {"role": "user", "content": "Hello"}
 
@@ -48,6 +53,8 @@ def test_headers_are_parted_from_members() -> None:
         ("prefix_aware_id", "a" * 65),
         ("prefix_aware_id", "a\nb"),
         ("prefix_aware_id", 7),
+        ("prefix_aware_id", "é"),
+        ("prefix_aware_id", "\ud800"),
         ("inference_id", "\x00"),
         ("custom_attributes", "é"),
         ("custom_attributes", "a\r\nX-Evil: 1"),
@@ -69,6 +76,40 @@ def test_a_text_is_the_users() -> None:
 def test_what_is_no_message_is_refused(value: Any) -> None:
     with pytest.raises(InvalidArgument, match="a turn is a text, a message"):
         messages_of(value)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ((one for one in "ab"), r"messages\[1\].content is a generator"),
+        (MappingProxyType({"a": 1}), r"messages\[1\].content is a mappingproxy"),
+        ([{"text": threading.Lock()}], r"messages\[1\].content\[0\].text is a _thread.lock"),
+    ],
+)
+def test_what_cannot_be_copied_is_told_with_its_place(content: Any, problem: str) -> None:
+    with pytest.raises(PayloadError, match=problem):
+        messages_of([HELLO, {"role": "user", "content": content}])
+
+
+def test_what_is_too_deep_to_be_copied_is_told() -> None:
+    deep: Any = "x"
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(PayloadError, match="is nested 251 levels deep"):
+        messages_of([{"role": "user", "content": deep}])
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a\nb", "é", "\ud800", "a" * 64, 7, None, b"a"])
+def test_a_name_that_no_header_can_hold_is_refused(name: Any) -> None:
+    with pytest.raises(InvalidArgument, match="endpoint is"):
+        EndpointClient(name, connection=Network().client._connection)
+    client = Network().client
+    if name is not None:
+        with pytest.raises(InvalidArgument, match="component is"):
+            client.component(name)
+    if name not in (None, "a" * 64):
+        with pytest.raises(InvalidArgument, match="session_id is"):
+            client.invoke({"prompt": "x"}, session_id=name)
 
 
 def test_a_conversation_grows_by_whole_turns() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import pytest
 
@@ -73,6 +74,12 @@ def test_attempts_are_counted() -> None:
     assert flaky.calls == 1
 
 
+def test_many_attempts_are_as_many() -> None:
+    policy = RetryPolicy(attempts=2000, longest_seconds=0.01)
+    failure = fail.Throttled("x")
+    assert policy.pause_seconds(failure, tried=1999, elapsed=0, chance=1.0) == 0.01
+
+
 def test_no_pause_goes_past_the_deadline() -> None:
     clock = Clock()
     policy = RetryPolicy(attempts=100, base_seconds=4, longest_seconds=4, deadline_seconds=10)
@@ -92,11 +99,14 @@ def test_a_failure_that_was_perhaps_computed_is_raised_at_once() -> None:
     ("values", "problem"),
     [
         ({"attempts": 0}, "attempts is 0; it must be 1 or more"),
+        ({"attempts": 2.5}, "attempts is 2.5; it must be 1 or more, and whole"),
+        ({"attempts": "3"}, "attempts is '3'; it must be 1 or more, and whole"),
+        ({"base_seconds": "1"}, "base_seconds is '1'; it must be a number of seconds"),
         ({"base_seconds": -1.0}, "base_seconds is -1.0; it must be a number of seconds, 0 or more"),
         ({"deadline_seconds": float("nan")}, "deadline_seconds is nan"),
         ({"longest_seconds": float("inf")}, "longest_seconds is inf"),
     ],
 )
-def test_numbers_have_ranges(values: dict[str, float], problem: str) -> None:
+def test_numbers_have_ranges(values: dict[str, Any], problem: str) -> None:
     with pytest.raises(InvalidArgument, match=problem):
-        RetryPolicy(**values)  # type: ignore[arg-type]
+        RetryPolicy(**values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import threading
@@ -187,6 +188,16 @@ def test_where_a_deployment_has_no_sessions_the_same_calls_go_without(answer: An
     assert texts(network, 2) == ["one", "a", "two"]
 
 
+def test_a_renewal_that_is_refused_is_none() -> None:
+    network = Network()
+    network.will(opened("s-1", seconds=100), fail.ModelRefused("no room"), closed(), said("a"))
+    with network.client.session() as session:
+        network.clock.seconds += 90
+        assert session.chat("one").text == "a"
+    assert network.transport.sessions == ["NEW_SESSION", "NEW_SESSION", "s-1", None]
+    assert (session.stats.opened, session.stats.renewed) == (1, 0)
+
+
 def test_where_sessions_are_off_none_is_asked_for() -> None:
     network = Network(sessions="off")
     network.will(said("a"))
@@ -308,6 +319,66 @@ def test_leaving_a_stream_after_its_answer_keeps_the_turn() -> None:
     assert texts(network, 2) == ["one", "Hello", "two"]
 
 
+@pytest.mark.parametrize("parts", [1, 3])
+def test_leaving_a_stream_before_its_answer_forgets_the_turn_however_it_was_cut(parts: int) -> None:
+    network = Network()
+    network.will(opened("s-1"), said("b"), closed())
+    chunks = [event("Hel"), event("lo"), event(finish="stop") + DONE]
+    network.will_stream(*(chunks if parts > 1 else [b"".join(chunks)]))
+    with network.client.session() as session:
+        for _ in session.stream("one"):
+            break
+        session.chat("two")
+    assert texts(network, 2) == ["two"]
+
+
+def test_a_turn_whose_stream_breaks_behind_its_answer_is_over() -> None:
+    network = Network()
+    network.will(opened("s-1"), said("b"), closed())
+    network.will_stream(event("Hello"), event(finish="stop"), fail.ConnectionLost("gone"))
+    with network.client.session() as session:
+        assert list(session.stream("one").text()) == ["Hello"]
+        session.chat("two")
+    assert texts(network, 2) == ["one", "Hello", "two"], "kept, and told as kept"
+
+
+def test_an_exception_in_a_loop_closes_the_stream_with_the_session() -> None:
+    network = Network()
+    network.will(opened("s-1"), closed())
+    network.will_stream(event("Hel"), event("lo"), event(finish="stop"), DONE)
+
+    def interrupted() -> None:
+        with network.client.session() as session:
+            for _ in session.stream("one"):
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        interrupted()
+    assert caught.tb is not None, "which keeps the loop"
+    assert network.transport.opened[0].closed == 1
+    assert network.transport.bodies[-1] == CLOSE
+
+
+def test_a_stream_can_be_read_after_the_statement_of_its_session() -> None:
+    network = Network()
+    network.will(opened("s-1"), closed())
+    network.will_stream(event("Hel"), event("lo"), event(finish="stop"), DONE)
+    with network.client.session() as session:
+        stream = session.stream("one")
+    assert list(stream.text()) == ["Hel", "lo"]
+
+
+def test_a_stream_that_is_forgotten_ends_its_turn() -> None:
+    network = Network()
+    network.will(opened("s-1"), said("b"), closed())
+    network.will_stream(event("Hello"), event(finish="stop"), DONE)
+    with network.client.session() as session:
+        session.stream("one")
+        gc.collect()
+        session.chat("two")
+    assert texts(network, 2) == ["two"]
+
+
 @pytest.mark.parametrize("when", ["at the start", "before the first part"])
 def test_a_stream_of_a_lost_session_is_sent_again(when: str) -> None:
     network = Network()
@@ -364,7 +435,7 @@ def test_two_threads_cannot_take_a_turn_at_once() -> None:
         del network.transport.invoke
 
 
-@pytest.mark.parametrize("ttl", [0, -1, float("nan"), float("inf")])
-def test_a_life_is_a_number_of_seconds(ttl: float) -> None:
+@pytest.mark.parametrize("ttl", [0, -1, float("nan"), float("inf"), "600", (1,)])
+def test_a_life_is_a_number_of_seconds(ttl: Any) -> None:
     with pytest.raises(InvalidArgument, match=r"ttl is .*; it must be a number of seconds above 0"):
         Network().client.session(ttl=ttl)

@@ -40,6 +40,11 @@ def test_an_end_that_is_not_told_is_the_servers_default(rest: str) -> None:
     assert life(f"a{rest}").life_seconds == 1200.0
 
 
+def test_an_end_in_the_past_is_a_clock_that_is_wrong() -> None:
+    assert life("a; Expires=2026-11-30T11:00:00Z").life_seconds == 1200.0
+    assert life("a; Expires=2026-11-30T11:00:00Z", ttl=60).life_seconds == 60
+
+
 def test_the_callers_limit_makes_a_life_shorter_and_never_longer() -> None:
     assert life("a; Expires=2026-11-30T12:10:00Z", ttl=60).life_seconds == 60
     assert life("a; Expires=2026-11-30T12:10:00Z", ttl=6000).life_seconds == 600

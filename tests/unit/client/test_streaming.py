@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.unit.client.network import DONE, Network, event
+from tests.unit.client.network import DONE, FakeParts, Network, event
 from warmstack.client import failures as fail
 from warmstack.client.events import Finish, TextDelta
 from warmstack.client.failures import DeadlineExceeded, InvalidArgument, StreamInterrupted
@@ -136,3 +138,37 @@ def test_a_stream_takes_messages_or_a_prompt() -> None:
     for arguments in ({}, {"messages": "a", "prompt": "b"}):
         with pytest.raises(InvalidArgument, match="takes messages or prompt="):
             network.client.stream(**arguments)  # type: ignore[arg-type]
+
+
+def test_a_stream_is_read_by_one_loop() -> None:
+    network, stream = streaming(event("a"), event("b"), event(finish="stop"), DONE)
+    events = iter(stream)
+    next(events)
+    with pytest.raises(InvalidArgument, match="read by another loop"):
+        list(stream)
+    assert len(list(events)) == 2, "the first loop goes on"
+    assert network.transport.opened[0].closed == 1
+
+
+def test_a_stream_that_is_forgotten_is_closed() -> None:
+    network, stream = streaming(event("a"), event(finish="stop"), DONE)
+    del stream
+    gc.collect()
+    assert network.transport.opened[0].closed == 1
+
+
+def test_what_breaks_behind_the_answer_is_no_failure() -> None:
+    _, stream = streaming(event("a"), event(finish="stop"), fail.ConnectionLost("gone"))
+    assert list(stream) == [TextDelta(text="a"), Finish(reason="stop")]
+
+
+def test_a_stream_that_another_thread_closes_ends() -> None:
+    class Closed(FakeParts):
+        def __iter__(self) -> Iterator[bytes]:
+            yield event("a")
+            stream.close()
+            raise fail.ConnectionLost("closed")
+
+    _, stream = streaming(event("never"))
+    stream._source = iter(Closed([]))
+    assert list(stream) == [TextDelta(text="a")]

@@ -23,6 +23,8 @@ from warmstack.local.api.services import Services
 from warmstack.local.api.sight import Sight
 from warmstack.local.api.status import About
 from warmstack.local.dialects.front import in_front
+from warmstack.local.hosting.operations import Hosting
+from warmstack.local.hosting.records import Records
 from warmstack.local.order import LOOPBACK
 from warmstack.local.platform.dispatch import Dispatcher
 from warmstack.local.platform.journal import Journal
@@ -99,6 +101,7 @@ def running(
     starter: CopyStarter | None = None,
     copies: int = 64,
     source: str = "test",
+    hosting: bool = False,
     **settings: Any,
 ) -> Iterator[Local]:
     """Serve endpoints with simulated copies."""
@@ -133,6 +136,7 @@ def running(
             region=REGION,
             now=lambda: datetime.fromtimestamp(clock(), UTC),
             random=random,
+            hosting=Hosting(platform, Records(account=ACCOUNT, region=REGION)) if hosting else None,
         )
         about = About(source=source, engine="simulated", url=url, pid=0, started_at=clock(), notices=())
         stops.append(stop := _Quiet())

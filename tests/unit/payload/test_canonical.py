@@ -14,7 +14,7 @@ import sys
 import threading
 import types
 import uuid
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -238,6 +238,14 @@ class Color(enum.Enum):
     bad = float("inf")
 
 
+class Degrees(float):
+    """What numpy.float64 is: a float that the serializer takes for none."""
+
+
+class Pair(NamedTuple):
+    a: int
+
+
 class Odd:
     """Something that knows how to become a dict."""
 
@@ -282,6 +290,11 @@ REFUSED = {
     "mapping within": ({"metadata": types.MappingProxyType({})}, "metadata is a mappingproxy; JSON has no such type:"),
     "circle": (CIRCLE, "contains itself; JSON has no cycles: send a copy of the inner value"),
     "deep": ({"metadata": DEEP}, " is nested 251 levels deep; at most 250 can be written: flatten it"),
+    "kind of float": (
+        {"a": [{"temperature": Degrees(0.5)}]},
+        "Degrees; only a plain float is a number of JSON: send fl",
+    ),
+    "kind of tuple": ({"metadata": {"at": Pair(1)}}, "metadata.at is a tests.unit.payload.test_canonical.Pair; only a"),
     "odd key": ({"a b": {"c-d": {"e": [set()]}}}, "['a b'].c-d.e[0] is a set;"),
 }
 

@@ -193,6 +193,35 @@ def test_s_and_d_and_candidates() -> None:
     assert 5000 in {one.length for one in lint_requests(made, prefix_length=5000).sent.candidates}
 
 
+@pytest.mark.parametrize("route", ["prefix_aware_id", "endpoint", "component"])
+def test_the_same_prefix_on_several_routes_is_several(route: str) -> None:
+    """Four shards of one prompt: a quarter of the requests each, and groups that never meet."""
+    found = [one for number in range(20) for one in requests(compact(chat(f"q{number}")), **{route: f"r-{number % 4}"})]
+    report = lint_requests(found, prefix_length=2048)
+    used = next(one for one in report.sent.candidates if one.length == 2048)
+    assert (used.prefixes, used.largest_share) == (4, 0.25)
+    assert (report.sent.stable_share, report.sent.between_groups, report.canonical.between_groups) == (1.0, None, None)
+
+
+def test_groups_of_one_route_are_compared_whatever_stands_between_them() -> None:
+    found = []
+    for number in range(6):
+        for route in ("r-1", "r-2"):
+            body = compact(chat(f"q{number}", system=f"{SYSTEM}{'ab'[number % 2]}{number}"))
+            found += requests(body, prefix_aware_id=route, conversation=f"{route}-{number}")
+    quantiles = lint_requests(found, prefix_length=2048).sent.between_groups
+    assert quantiles is not None
+    assert quantiles.count == 10
+    assert quantiles.p1 == quantiles.p99 == len(('{"messages":[{"role":"system","content":"' + SYSTEM).encode())
+
+
+def test_the_document_makes_no_whole_of_less() -> None:
+    bodies = [compact(chat())] * 30_000
+    bodies[15_000] = compact(chat(system=f"x{SYSTEM}"))
+    document = report_document(lint_requests(requests(*bodies, conversation="c")))
+    assert document["sent"]["stable_share"] == 0.9999
+
+
 def test_bodies_beyond_the_longest_prefix() -> None:
     turns = [compact({"inputs": "x" * 100_000 + "y" * turn}) for turn in range(3)]
     report = lint_requests(requests(*turns, conversation="c"), prefix_length=65_536)

@@ -122,6 +122,12 @@ BROKEN: dict[str, tuple[list[bytes], WorkloadFormat | None, str]] = {
         None,
         ":1: this is a trace of lengths and block hashes (Mooncake's form) without bodies; bytes can be",
     ),
+    "two formats": (
+        [b'{"inputs":"x"}', CAPTURED],
+        None,
+        ":2: the line has captureData, and is no body; keep each format in files of its own, or name --format",
+    ),
+    "two formats, recorded": ([b'{"inputs":"x"}', b'{"warmstack_request":1}'], None, ":2: the line has warmstack_requ"),
     "not captured": ([b"{}"], WorkloadFormat.CAPTURE, ":1: captureData is missing;"),
     "no input": (
         [b'{"captureData":{"endpointOutput":{}}}'],

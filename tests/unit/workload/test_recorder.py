@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import logging
@@ -217,6 +218,27 @@ def test_a_partial_write_is_continued(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("warmstack.workload.recorder.os.write", lambda file, data: write(file, data[:7]))
     Recorder(Client(), tmp_path / "r").invoke_endpoint(**CALL, Body=b'{"inputs":"x"}')
     assert [one.body for one in read_requests(tmp_path / "r")] == [b'{"inputs":"x"}']
+
+
+def test_a_line_that_a_full_disk_cut_does_not_swallow_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, write, left = tmp_path / "r", os.write, [10]
+
+    def full(file: int, data: bytes) -> int:
+        if not left[0]:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written = write(file, data[: left[0]])
+        left[0] -= written
+        return written
+
+    runtime = Recorder(Client(), path)
+    with monkeypatch.context() as patched:
+        patched.setattr("warmstack.workload.recorder.os.write", full)
+        runtime.invoke_endpoint(**CALL, Body=b'{"inputs":"cut"}')
+    runtime.invoke_endpoint(**CALL, Body=b'{"inputs":"next"}')
+    torn, whole = path.read_bytes().splitlines()
+    assert len(torn) == 10
+    path.write_bytes(whole)
+    assert [one.body for one in read_requests(path)] == [b'{"inputs":"next"}']
 
 
 def test_a_real_client(tmp_path: Path) -> None:

@@ -37,7 +37,9 @@ class ControlPlane:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._documents = Documents(services)
+        hosting = services.hosting
         self._operations: Mapping[str, Callable[[Members], Awaitable[Members]]] = {
+            **({} if hosting is None else hosting.operations),
             "DescribeEndpoint": self._describe_endpoint,
             "DescribeEndpointConfig": self._describe_config,
             "DescribeInferenceComponent": self._describe_component,
@@ -52,25 +54,43 @@ class ControlPlane:
         try:
             if not request.headers.get("authorization", "").startswith("AWS4-HMAC-SHA256 "):
                 raise ApiError("MissingAuthenticationTokenException", 403, "Missing Authentication Token")
-            operation = self._operations.get(target.removeprefix(_PREFIX))
-            if operation is None or not target.startswith(_PREFIX):
-                known = ", ".join(self._operations)
-                raise ApiError(
-                    "UnknownOperationException",
-                    400,
-                    f"The local endpoint does not serve {target[:100] or 'a request without X-Amz-Target'}. It serves "
-                    f"{known}.",
-                )
+            if target.removeprefix(_PREFIX) not in self._operations or not target.startswith(_PREFIX):
+                raise self._unknown(target)
             members = _members(await read_request(request, LARGEST_REQUEST_BYTES))
-            return _json(await operation(members), 200)
+            return _json(await self.call(target.removeprefix(_PREFIX), members), 200)
         except ApiError as error:
             return _json({"__type": error.kind, "message": error.message, "Message": error.message}, error.status)
+
+    async def call(self, operation: str, members: Members) -> Members:
+        """Carry out one operation.
+
+        Args:
+            operation: Its name, such as ``DescribeEndpoint``.
+            members: Its input, as botocore's.
+
+        Raises:
+            ApiError: It is refused, or not served here.
+        """
+        found = self._operations.get(operation)
+        if found is None:
+            raise self._unknown(operation)
+        return await found(members)
+
+    def _unknown(self, target: str) -> ApiError:
+        known = ", ".join(self._operations)
+        shown = target[:100] or "a request without X-Amz-Target"
+        return ApiError(
+            "UnknownOperationException", 400, f"The local endpoint does not serve {shown}. It serves {known}."
+        )
 
     async def _describe_endpoint(self, members: Members) -> Members:
         return self._documents.endpoint(self._endpoint(members))
 
     async def _describe_config(self, members: Members) -> Members:
         name = _text(members, "EndpointConfigName")
+        created = self._services.hosting and self._services.hosting.described_config(name)
+        if created:
+            return created
         for endpoint in self._services.platform.endpoints.values():
             if endpoint.definition.config_name == name:
                 return self._documents.config(endpoint)

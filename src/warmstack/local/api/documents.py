@@ -25,15 +25,18 @@ class Documents:
 
     def endpoint(self, endpoint: Endpoint) -> dict[str, Any]:
         """Return the members of DescribeEndpoint."""
-        return {
+        document = {
             "EndpointName": endpoint.name,
             "EndpointArn": self.arn("endpoint", endpoint.name),
             "EndpointConfigName": endpoint.definition.config_name,
             "ProductionVariants": [_variant_summary(one) for one in endpoint.variants.values()],
             "EndpointStatus": _endpoint_status(endpoint) if self._services.platform.ready else "Creating",
             "CreationTime": endpoint.created_at,
-            "LastModifiedTime": endpoint.created_at,
+            "LastModifiedTime": endpoint.progress.changed_at,
         }
+        if endpoint.progress.failure:
+            document["FailureReason"] = endpoint.progress.failure
+        return document
 
     def endpoint_summary(self, endpoint: Endpoint) -> dict[str, Any]:
         """Return an entry of ListEndpoints."""
@@ -67,9 +70,11 @@ class Documents:
             "VariantName": self.variant_name(endpoint, component),
             "Specification": specification,
             "CreationTime": endpoint.created_at,
-            "LastModifiedTime": endpoint.created_at,
+            "LastModifiedTime": component.progress.changed_at or endpoint.created_at,
             "InferenceComponentStatus": _component_status(endpoint, component),
         }
+        if component.progress.failure:
+            document["FailureReason"] = component.progress.failure
         if definition.base is None:
             current = len(_serving(endpoint, component))
             document["RuntimeConfig"] = {"DesiredCopyCount": component.desired_copies, "CurrentCopyCount": current}
@@ -91,6 +96,8 @@ def _serving(endpoint: Endpoint, component: Component) -> list[object]:
 
 
 def _component_status(endpoint: Endpoint, component: Component) -> str:
+    if component.progress.status != "InService":
+        return component.progress.status
     if component.definition.base is not None:
         base = endpoint.components[component.definition.base]
         return _component_status(endpoint, base)
@@ -101,6 +108,8 @@ def _component_status(endpoint: Endpoint, component: Component) -> str:
 
 
 def _endpoint_status(endpoint: Endpoint) -> str:
+    if endpoint.progress.status != "InService":
+        return endpoint.progress.status
     own = endpoint.copies_of(None)
     return "Updating" if any(copy.state is CopyState.STARTING for copy in own) else "InService"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from random import Random
 
+from warmstack.local.hosting.operations import Hosting
 from warmstack.local.platform.dispatch import Dispatcher
 from warmstack.local.platform.journal import Journal
 from warmstack.local.platform.platform import Platform
@@ -29,6 +30,7 @@ class Services:
         region: The region, likewise, and of bearer tokens.
         now: The time, with its zone.
         random: Chooses variants by their weights.
+        hosting: Makes, changes and removes endpoints; None where those of a template are all there are.
     """
 
     platform: Platform
@@ -40,6 +42,7 @@ class Services:
     region: str
     now: Callable[[], datetime]
     random: Random
+    hosting: Hosting | None = None
 
     def where(self, endpoint: str) -> Whereabouts:
         """Return what texts say of an endpoint."""

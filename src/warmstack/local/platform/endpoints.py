@@ -10,6 +10,21 @@ from warmstack.local.platform.copies import Copy, CopyState, Instance
 from warmstack.routing import RoutingChoices, RoutingRules, RoutingStrategy, SessionTable
 
 
+@dataclass(slots=True, kw_only=True)
+class Progress:
+    """Where a resource of SageMaker is in its life.
+
+    Args:
+        status: As SageMaker says it: Creating, InService, Updating, Deleting, Failed.
+        failure: Why the last change failed; empty if it did not.
+        changed_at: When it was last changed, in seconds since the epoch.
+    """
+
+    status: str = "InService"
+    failure: str = ""
+    changed_at: float = 0.0
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Variant:
     """A production variant that runs.
@@ -35,11 +50,13 @@ class Component:
         definition: What the template says.
         desired_copies: How many copies there are to be; an adapter has none of its own.
         refuses: Whether it has no capacity, because a fault says so.
+        progress: Where it is in its life.
     """
 
     definition: ComponentDefinition
     desired_copies: int = 0
     refuses: bool = False
+    progress: Progress = field(default_factory=Progress)
 
     @property
     def name(self) -> str:
@@ -88,28 +105,30 @@ class Endpoint:
     def __init__(self, definition: EndpointDefinition, *, choices: RoutingChoices, created_at: float) -> None:
         self.definition = definition
         self.created_at = created_at
-        self.variants = {
-            one.name: Variant(
-                definition=one,
-                rules=RoutingRules(
-                    strategy=RoutingStrategy(one.routing.strategy),
-                    prefix_length=one.routing.prefix_length,
-                    concurrency_threshold=one.routing.concurrency_threshold,
-                    per_copy=one.model is None,
-                    choices=choices,
-                ),
-            )
-            for one in definition.variants
-        }
+        self.variants = {one.name: _variant(one, choices) for one in definition.variants}
         self.components = {one.name: Component(definition=one) for one in definition.components}
         self.copies: dict[str, Copy] = {}
         self.sessions = SessionTable()
         self.outage = Outage()
+        self.progress = Progress(changed_at=created_at)
 
     @property
     def name(self) -> str:
         """Its name."""
         return self.definition.name
+
+    def take(self, definition: EndpointDefinition, choices: RoutingChoices) -> None:
+        """Run under another configuration, with the instances and copies that are there.
+
+        Args:
+            definition: The endpoint with its new configuration.
+            choices: What is not documented of routing.
+        """
+        before, self.definition = self.variants, definition
+        self.variants = {one.name: _variant(one, choices) for one in definition.variants}
+        for name, variant in self.variants.items():
+            if name in before:
+                variant.instances, variant.desired_instances = before[name].instances, before[name].desired_instances
 
     @property
     def takes_components(self) -> bool:
@@ -144,5 +163,16 @@ class Endpoint:
 
     def variant_of(self, instance: Instance) -> Variant | None:
         """Return the variant that an instance belongs to; None once it is gone."""
-        variant = self.variants[instance.variant]
-        return variant if instance in variant.instances else None
+        variant = self.variants.get(instance.variant)
+        return variant if variant is not None and instance in variant.instances else None
+
+
+def _variant(definition: VariantDefinition, choices: RoutingChoices) -> Variant:
+    rules = RoutingRules(
+        strategy=RoutingStrategy(definition.routing.strategy),
+        prefix_length=definition.routing.prefix_length,
+        concurrency_threshold=definition.routing.concurrency_threshold,
+        per_copy=definition.model is None,
+        choices=choices,
+    )
+    return Variant(definition=definition, rules=rules)

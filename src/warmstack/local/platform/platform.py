@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from warmstack.assembly import EndpointDefinition
 from warmstack.errors import WarmstackError
@@ -17,7 +18,7 @@ from warmstack.local.platform.copies import Copy, CopyState, Instance
 from warmstack.local.platform.endpoints import Component, Endpoint, Variant
 from warmstack.local.platform.orders import AdapterOrder, CopyOrder, CopyStarter, Report
 from warmstack.local.platform.placement import Accelerators, instance_for
-from warmstack.local.platform.start_plan import Room, plan_start
+from warmstack.local.platform.start_plan import Room, StartPlan, plan_start
 from warmstack.routing import RoutingChoices
 
 
@@ -86,6 +87,8 @@ class Platform:
         self._tasks: set[asyncio.Task[None]] = set()
         self._starting = asyncio.Semaphore(settings.starts_at_once)
         self._stopping = False
+        self.fleets: list[Endpoint] = []
+        """Endpoints that are on their way in or out, and whose copies have to stop with the others."""
         self.ready = False
         """Whether everything that was to start has started."""
 
@@ -97,26 +100,9 @@ class Platform:
         """
         for line in self.plan.reductions:
             self._report(line)
-        copies: list[tuple[Endpoint, Copy]] = []
-        for endpoint in self.endpoints.values():
-            for variant in endpoint.variants.values():
-                size = self.plan.instances[endpoint.name, variant.definition.name]
-                variant.desired_instances = size.given
-                copies += [(endpoint, copy) for copy in self._add_instances(endpoint, variant, size.given)]
-            for component in endpoint.components.values():
-                if component.definition.base is None:
-                    count = self.plan.copies[endpoint.name, component.name].given
-                    copies += [(endpoint, copy) for copy in self._add_copies(endpoint, component, count)]
+        copies = [pair for one in self.endpoints.values() for pair in self._laid_out(one, self.plan)]
         try:
-            async with asyncio.TaskGroup() as group:
-                for endpoint, copy in copies:
-                    group.create_task(self._bring_up(endpoint, copy))
-        except BaseExceptionGroup as failures:
-            await self.stop()
-            known = failures.subgroup(WarmstackError)
-            if known is None:
-                raise
-            raise LocalError("\n".join(sorted({str(one) for one in _leaves(known)}))) from failures
+            await self._bring_all_up(copies)
         except BaseException:
             await self.stop()
             raise
@@ -124,12 +110,66 @@ class Platform:
         if self.settings.ping_seconds > 0:
             self._spawn(self._watch_pings())
 
+    async def raise_fleet(self, endpoint: Endpoint) -> None:
+        """Start what an endpoint is to have, beside what else runs; it need not be one that serves yet.
+
+        Args:
+            endpoint: It.
+
+        Raises:
+            LocalError: A copy did not start. Whatever did of it is stopped.
+        """
+        plan = plan_start([endpoint.definition], self.settings.room)
+        for line in plan.reductions:
+            self._report(line)
+        self.fleets.append(endpoint)
+        try:
+            await self._bring_all_up(self._laid_out(endpoint, plan))
+        except BaseException:
+            await self.end_fleet(endpoint)
+            raise
+        finally:
+            self.fleets.remove(endpoint)
+
+    async def end_fleet(self, endpoint: Endpoint) -> None:
+        """Let every copy of an endpoint finish what it runs, and stop it."""
+        self.fleets.append(endpoint)
+        try:
+            await self.retire(endpoint, endpoint.copies.values())
+        finally:
+            self.fleets.remove(endpoint)
+
+    async def add_copies(self, endpoint: Endpoint, component: Component, count: int) -> None:
+        """Start copies of a component beside those that it has.
+
+        Raises:
+            LocalError: One did not start. Whatever did of them is stopped.
+        """
+        made = self._add_copies(endpoint, component, count)
+        try:
+            await self._bring_all_up([(endpoint, one) for one in made])
+        except BaseException:
+            await self.retire(endpoint, made)
+            raise
+
+    async def retire(self, endpoint: Endpoint, copies: Iterable[Copy]) -> None:
+        """Let copies finish what they run, and stop them."""
+        leaving = list(copies)
+        for copy in leaving:
+            copy.state = CopyState.STOPPING
+        await asyncio.gather(*(self._drain(endpoint, copy) for copy in leaving))
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something in the background, until the platform stops."""
+        self._spawn(work)
+
     async def stop(self) -> None:
         """Stop every copy. Any number of times."""
         self._stopping = True
         for task in list(self._tasks):
             task.cancel()
-        running = [copy for one in self.endpoints.values() for copy in one.copies.values() if copy.running]
+        fleets = [*self.endpoints.values(), *self.fleets]
+        running = [copy for one in fleets for copy in one.copies.values() if copy.running]
         for copy in running:
             copy.state = CopyState.STOPPING
             copy.faults.ended = True  # who waits for a copy that hangs waits in vain
@@ -197,6 +237,29 @@ class Platform:
         await asyncio.gather(*(copy.running.kill() for copy in gone if copy.running is not None))
         for copy in gone:
             endpoint.copies.pop(copy.name, None)
+
+    def _laid_out(self, endpoint: Endpoint, plan: StartPlan) -> list[tuple[Endpoint, Copy]]:
+        """Make the instances and copies that a plan gives an endpoint; none of them runs yet."""
+        copies: list[Copy] = []
+        for variant in endpoint.variants.values():
+            size = plan.instances[endpoint.name, variant.definition.name]
+            variant.desired_instances = size.given
+            copies += self._add_instances(endpoint, variant, size.given)
+        for component in endpoint.components.values():
+            if component.definition.base is None:
+                copies += self._add_copies(endpoint, component, plan.copies[endpoint.name, component.name].given)
+        return [(endpoint, copy) for copy in copies]
+
+    async def _bring_all_up(self, copies: Sequence[tuple[Endpoint, Copy]]) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                for endpoint, copy in copies:
+                    group.create_task(self._bring_up(endpoint, copy))
+        except BaseExceptionGroup as failures:
+            known = failures.subgroup(WarmstackError)
+            if known is None:
+                raise
+            raise LocalError("\n".join(sorted({str(one) for one in _leaves(known)}))) from failures
 
     def _add_instances(self, endpoint: Endpoint, variant: Variant, count: int) -> list[Copy]:
         new = [self._instance(variant) for _ in range(count)]

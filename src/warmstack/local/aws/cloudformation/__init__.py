@@ -1,0 +1,1 @@
+"""CloudFormation's API: its query protocol, its operations, its documents."""

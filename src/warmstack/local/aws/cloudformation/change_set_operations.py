@@ -1,0 +1,154 @@
+"""Operations on change sets: what would change is found when the set is made, and done when it is executed."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+
+from warmstack.local.aws.cloudformation.desk import Desk, Members, Operation, Wanted
+from warmstack.local.aws.cloudformation.documents import change_set_document, change_set_summary
+from warmstack.local.aws.errors import StackError, invalid
+from warmstack.local.aws.stacks.changes import described
+from warmstack.local.aws.stacks.records import ChangeSet, Stack
+
+NO_CHANGES = "The submitted information didn't contain changes. Submit different information to create a change set."
+
+
+class ChangeSetOperations:
+    """Makes, shows and executes change sets.
+
+    Args:
+        desk: What it works with.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self.operations: Mapping[str, Operation] = {
+            "CreateChangeSet": self._create,
+            "DeleteChangeSet": self._delete,
+            "DescribeChangeSet": self._describe,
+            "ExecuteChangeSet": self._execute,
+            "ListChangeSets": self._list,
+        }
+
+    async def _create(self, members: Members, region: str) -> Members:
+        key = ("CreateChangeSet", region, str(members["StackName"]), str(members["ChangeSetName"]))
+        return await self._desk.once(key, members.get("ClientToken"), lambda: self._made(members, region))
+
+    async def _made(self, members: Members, region: str) -> Members:
+        desk = self._desk
+        kind = str(members.get("ChangeSetType", "UPDATE"))
+        name = str(members["StackName"])
+        there = desk.store.find(name, region)
+        if kind == "IMPORT":
+            raise invalid("the local AWS does not import resources into stacks")
+        is_new = there is None or there.status == "REVIEW_IN_PROGRESS"
+        if kind == "CREATE" and not is_new:
+            raise invalid(f"Stack [{name}] already exists and cannot be created again with the changeSet "
+                          f"[{members['ChangeSetName']}].")  # fmt: skip
+        if kind == "UPDATE" and (there is None or there.is_deleted):
+            raise invalid(f"Stack [{name}] does not exist")
+        stack = there or desk.new(name, region)
+        if not is_new:
+            desk.check_updatable(stack)
+        wanted = await desk.read(members, stack, is_new=is_new)
+        change_set = self._change_set(stack, members, kind, wanted)
+        if there is None:
+            desk.store.add(stack)
+            desk.journal.stack(stack, "REVIEW_IN_PROGRESS", "User Initiated")
+        stack.change_sets[change_set.id] = change_set
+        return {"Id": change_set.id, "StackId": stack.id}
+
+    def _change_set(self, stack: Stack, members: Members, kind: str, wanted: Wanted) -> ChangeSet:
+        name = str(members["ChangeSetName"])
+        if any(one.name == name for one in stack.change_sets.values()):
+            raise StackError("AlreadyExistsException", f"ChangeSet {name} already exists for stack {stack.id}")
+        changes = self._desk.changes(stack, wanted)
+        found = ChangeSet(
+            name=name,
+            id=self._desk.store.arn(stack.region, f"changeSet/{name}/{uuid.uuid4()}"),
+            kind=kind,
+            desired=wanted.desired,
+            waits=wanted.waits,
+            changes=changes,
+            description=members.get("Description"),
+            created=self._desk.journal.now(),
+            options={key: members[key] for key in ("Capabilities", "NotificationARNs", "RoleARN") if key in members},
+            on_failure=members.get("OnStackFailure"),
+        )
+        if self._desk.is_same(stack, wanted, changes) and kind != "CREATE":
+            found.status, found.execution, found.reason = "FAILED", "UNAVAILABLE", NO_CHANGES
+        return found
+
+    async def _describe(self, members: Members, region: str) -> Members:
+        stack, change_set = self._find(members, region)
+        with_values = bool(members.get("IncludePropertyValues"))
+        return {
+            **change_set_document(
+                stack, change_set, [described(one, with_values=with_values) for one in change_set.changes]
+            ),
+            "OnStackFailure": change_set.on_failure,
+        }
+
+    async def _execute(self, members: Members, region: str) -> Members:
+        stack, change_set = self._find(members, region)
+        key = ("ExecuteChangeSet", change_set.id)
+        return await self._desk.once(key, members.get("ClientRequestToken"), lambda: self._done(stack, change_set,
+                                                                                                members))  # fmt: skip
+
+    async def _done(self, stack: Stack, change_set: ChangeSet, members: Members) -> Members:
+        desk = self._desk
+        if change_set.execution != "AVAILABLE":
+            raise StackError(
+                "InvalidChangeSetStatus",
+                f"ChangeSet [{change_set.id}] cannot be executed in its current status of "
+                f"[{change_set.status if change_set.status != 'CREATE_COMPLETE' else change_set.execution}]",
+            )
+        is_creation = stack.status == "REVIEW_IN_PROGRESS"
+        if not is_creation:
+            desk.check_updatable(stack)
+        # What any other set was made from is no longer so.
+        stack.change_sets.clear()
+        keep = bool(members.get("DisableRollback"))
+        stack.disable_rollback = keep
+        desired, waits = change_set.desired, change_set.waits
+        if is_creation:
+            on_failure = change_set.on_failure or ("DO_NOTHING" if keep else "ROLLBACK")
+            stack.status = "CREATE_IN_PROGRESS"
+            work = desk.executor.create(stack, desired, waits, on_failure=on_failure)
+        else:
+            stack.status = "UPDATE_IN_PROGRESS"
+            work = desk.executor.update(stack, desired, waits, keep_failed=keep)
+        desk.begin(stack, {**change_set.options, **members}, work)
+        return {}
+
+    async def _delete(self, members: Members, region: str) -> Members:
+        stack = self._stack(members, region)
+        if stack is not None:
+            found = _named(stack, str(members["ChangeSetName"]))
+            if found is not None:
+                del stack.change_sets[found.id]
+        return {}
+
+    async def _list(self, members: Members, region: str) -> Members:
+        stack = self._desk.store.get(str(members["StackName"]), region)
+        return {"Summaries": [change_set_summary(stack, one) for one in stack.change_sets.values()]}
+
+    def _stack(self, members: Members, region: str) -> Stack | None:
+        name = members.get("StackName")
+        if name is not None:
+            return self._desk.store.get(str(name), region)
+        wanted = str(members["ChangeSetName"])
+        return next((one for one in self._desk.store.there(region) if wanted in one.change_sets), None)
+
+    def _find(self, members: Members, region: str) -> tuple[Stack, ChangeSet]:
+        name = str(members["ChangeSetName"])
+        stack = self._stack(members, region)
+        found = None if stack is None else _named(stack, name)
+        if stack is None or found is None:
+            raise StackError("ChangeSetNotFound", f"ChangeSet [{name}] does not exist", 404)
+        return stack, found
+
+
+def _named(stack: Stack, name: str) -> ChangeSet | None:
+    return next((one for one in stack.change_sets.values() if name in (one.id, one.name)), None)

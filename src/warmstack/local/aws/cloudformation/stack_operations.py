@@ -1,0 +1,119 @@
+"""Operations that change stacks: create, update, delete, roll back, protect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from warmstack.local.aws.cloudformation.desk import NO_UPDATES, Desk, Members, Operation
+from warmstack.local.aws.errors import StackError, invalid
+from warmstack.local.aws.stacks.records import Stack
+
+
+class StackOperations:
+    """Changes stacks.
+
+    Args:
+        desk: What it works with.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self.operations: Mapping[str, Operation] = {
+            "ContinueUpdateRollback": self._continue_rollback,
+            "CreateStack": self._create,
+            "DeleteStack": self._delete,
+            "RollbackStack": self._roll_back,
+            "UpdateStack": self._update,
+            "UpdateTerminationProtection": self._protect,
+        }
+
+    async def _create(self, members: Members, region: str) -> Members:
+        name = str(members["StackName"])
+
+        async def answer() -> Members:
+            desk = self._desk
+            there = desk.store.find(name, region)
+            if there is not None:
+                raise StackError("AlreadyExistsException", f"Stack [{name}] already exists")
+            stack = desk.new(name, region)
+            wanted = await desk.read(members, stack, is_new=True)
+            if desk.store.find(name, region) is not None:
+                raise StackError("AlreadyExistsException", f"Stack [{name}] already exists")
+            stack.is_protected = bool(members.get("EnableTerminationProtection"))
+            stack.disable_rollback = bool(members.get("DisableRollback"))
+            default = "DO_NOTHING" if stack.disable_rollback else "ROLLBACK"
+            on_failure = str(members.get("OnFailure", default))
+            desk.store.add(stack)
+            # The status says from now on that it is worked on.
+            stack.status = "CREATE_IN_PROGRESS"
+            work = desk.executor.create(stack, wanted.desired, wanted.waits, on_failure=on_failure)
+            desk.begin(stack, members, work)
+            return {"StackId": stack.id}
+
+        return await self._desk.once(("CreateStack", region, name), members.get("ClientRequestToken"), answer)
+
+    async def _update(self, members: Members, region: str) -> Members:
+        name = str(members["StackName"])
+
+        async def answer() -> Members:
+            desk = self._desk
+            stack = desk.store.get(name, region)
+            desk.check_updatable(stack)
+            wanted = await desk.read(members, stack, is_new=False)
+            if desk.is_same(stack, wanted, desk.changes(stack, wanted)):
+                raise invalid(NO_UPDATES)
+            # Meanwhile somebody else may have begun.
+            desk.check_updatable(stack)
+            stack.disable_rollback = bool(members.get("DisableRollback"))
+            stack.status = "UPDATE_IN_PROGRESS"
+            work = desk.executor.update(stack, wanted.desired, wanted.waits, keep_failed=stack.disable_rollback)
+            desk.begin(stack, members, work)
+            return {"StackId": stack.id}
+
+        return await self._desk.once(("UpdateStack", region, name), members.get("ClientRequestToken"), answer)
+
+    async def _delete(self, members: Members, region: str) -> Members:
+        desk = self._desk
+        stack = desk.store.find(str(members["StackName"]), region)
+        if stack is None or stack.is_deleted:
+            return {}  # as on AWS: what is not there is deleted
+        if stack.is_protected:
+            raise invalid(f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled")
+        if stack.is_busy and stack.status != "DELETE_IN_PROGRESS":
+            raise invalid(f"Stack [{stack.name}] cannot be deleted while in status {stack.status}")
+        if stack.status == "DELETE_IN_PROGRESS":
+            return {}
+        self._check_exports(stack)
+        stack.status = "DELETE_IN_PROGRESS"
+        desk.begin(stack, members, desk.executor.delete(stack, members.get("RetainResources", [])))
+        return {}
+
+    async def _roll_back(self, members: Members, region: str) -> Members:
+        stack = self._desk.store.get(str(members["StackName"]), region)
+        if stack.status not in ("CREATE_FAILED", "UPDATE_FAILED"):
+            raise invalid(f"Stack:{stack.id} is in {stack.status} state and can not be rolled back.")
+        self._roll(stack, members, [])
+        return {"StackId": stack.id}
+
+    async def _continue_rollback(self, members: Members, region: str) -> Members:
+        stack = self._desk.store.get(str(members["StackName"]), region)
+        if stack.status != "UPDATE_ROLLBACK_FAILED":
+            raise invalid(f"Stack:{stack.id} is in {stack.status} state and can not continue update rollback.")
+        self._roll(stack, members, members.get("ResourcesToSkip", []))
+        return {}
+
+    def _roll(self, stack: Stack, members: Members, skipped: list[str]) -> None:
+        creating = stack.whole is None
+        stack.status = "ROLLBACK_IN_PROGRESS" if creating else "UPDATE_ROLLBACK_IN_PROGRESS"
+        self._desk.begin(stack, members, self._desk.executor.roll_back(stack, "User Initiated", skipped))
+
+    async def _protect(self, members: Members, region: str) -> Members:
+        stack = self._desk.store.get(str(members["StackName"]), region)
+        stack.is_protected = bool(members["EnableTerminationProtection"])
+        return {"StackId": stack.id}
+
+    def _check_exports(self, stack: Stack) -> None:
+        for output in stack.outputs:
+            users = self._desk.store.imported_by(stack.region, output.export) if output.export else []
+            if users:
+                raise invalid(f"Export {output.export} cannot be deleted as it is in use by {' and '.join(users)}")

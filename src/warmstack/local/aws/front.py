@@ -1,0 +1,81 @@
+"""One port for all of AWS: which service a request is for, and who answers it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from starlette.datastructures import Headers, QueryParams
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from warmstack.local.api.trusted import TrustedHosts
+from warmstack.local.aws.cloudformation.api import CloudFormationApi
+
+_SCOPE = re.compile(r"Credential=[^/,\s]+/[0-9]{8}/(?P<region>[^/,\s]+)/(?P<service>[^/,\s]+)/aws4_request")
+SAGEMAKER = frozenset({"sagemaker"})
+"""The name in signatures of SageMaker and of its runtime."""
+_LOCAL_PATHS = re.compile(r"/(_warmstack|endpoints)(/|$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signed:
+    """What a signature says.
+
+    Args:
+        service: The service that the request is for; empty for a request that is not signed.
+        region: The Region.
+    """
+
+    service: str = ""
+    region: str = ""
+
+
+def read_signature(scope: Scope) -> Signed:
+    """Return for which service a request is signed, in its headers or in its address."""
+    header = Headers(scope=scope).get("authorization", "")
+    found = _SCOPE.search(header)
+    if found is None and b"X-Amz-Credential" in scope["query_string"]:
+        credential = QueryParams(scope["query_string"]).get("X-Amz-Credential", "")
+        found = _SCOPE.search(f"Credential={credential}")
+    return Signed(service=found["service"], region=found["region"]) if found else Signed()
+
+
+class Front:
+    """Sends each request to who answers it.
+
+    Args:
+        cloudformation: Answers CloudFormation.
+        sagemaker: Answers SageMaker, its runtime, and what is Warmstack's own.
+        others: Answers every other service.
+    """
+
+    def __init__(self, *, cloudformation: CloudFormationApi, sagemaker: ASGIApp, others: ASGIApp) -> None:
+        self._cloudformation = cloudformation
+        self._sagemaker = sagemaker
+        self._others = others
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, as ASGI calls it."""
+        if scope["type"] != "http":
+            await self._sagemaker(scope, receive, send)
+            return
+        signed = read_signature(scope)
+        if signed.service == "cloudformation":
+            await self._cloudformation.answer(scope, receive, send, region=signed.region)
+        elif signed.service in SAGEMAKER or (not signed.service and _is_local(scope)):
+            await self._sagemaker(scope, receive, send)
+        else:
+            await self._others(scope, receive, send)
+
+
+def _is_local(scope: Scope) -> bool:
+    target = Headers(scope=scope).get("x-amz-target", "")
+    return target.startswith("SageMaker.") or _LOCAL_PATHS.match(scope["path"]) is not None
+
+
+def make_front(
+    *, cloudformation: CloudFormationApi, sagemaker: ASGIApp, others: ASGIApp, hosts: frozenset[str]
+) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
+    """Return the application of the local AWS, which only answers to the names of this machine."""
+    return TrustedHosts(Front(cloudformation=cloudformation, sagemaker=sagemaker, others=others), hosts)

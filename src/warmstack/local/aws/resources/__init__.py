@@ -1,0 +1,1 @@
+"""One small handler for each type of resource."""

@@ -1,0 +1,130 @@
+"""What is wrong with a template is said before anything of it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from warmstack.assembly.unresolved import Unresolved
+from warmstack.local.aws.errors import StackError, invalid
+from warmstack.local.aws.resources.registry import HANDLERS, handler_of
+from warmstack.local.aws.stacks.graph import dependencies
+from warmstack.local.aws.stacks.live import NOT_YET, LiveTemplate
+from warmstack.local.aws.stacks.rules import check_rules
+
+_IAM = frozenset({"AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::IAM::Role", "AWS::IAM::RolePolicy"})
+
+
+def check_template(template: LiveTemplate, *, capabilities: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Check a template against what the local AWS can make.
+
+    Args:
+        template: The template, of which no resource is there yet.
+        capabilities: What the request acknowledges.
+
+    Returns:
+        For each resource what it waits for, in an order in which they can be made.
+
+    Raises:
+        StackError: It cannot be deployed; the text names each reason.
+    """
+    document = template.source.document
+    if document.get("Transform"):
+        raise invalid(f"the template has the transform {document['Transform']}; the local AWS runs none")
+    if not document.get("Resources"):
+        raise invalid("Template format error: At least one Resources member must be defined.")
+    check_rules(template)
+    there = template.resource_ids()
+    _check_types(template, there)
+    waits = dependencies(template)
+    for logical_id in there:
+        if where := _deep_names(template.properties(logical_id), "Fn::Transform", logical_id):
+            raise invalid(f"{where}: Fn::Transform runs a macro; the local AWS has none")
+        _check_value(template.resolve(template.properties(logical_id), logical_id), logical_id)
+        _check_attributes(template, template.properties(logical_id), logical_id)
+    _check_attributes(template, document.get("Outputs"), "Outputs")
+    if template.problems:
+        raise invalid(f"Template error: {'; '.join(template.problems)}")
+    _check_capabilities(template, there, capabilities)
+    return waits
+
+
+def _check_types(template: LiveTemplate, there: Sequence[str]) -> None:
+    kinds = dict(template.types())
+    unknown = [one for one in there if handler_of(kinds[one]) is None]
+    if unknown:
+        named = ", ".join(f"{kinds[one] or 'no type'} ({one})" for one in unknown)
+        known = ", ".join(sorted(HANDLERS))
+        raise invalid(f"the local AWS cannot make {named}; nothing was created. It knows {known} and Custom::*")
+
+
+def _check_value(value: Any, where: str) -> None:
+    """Refuse what stays unknown in a deployment, too."""
+    for path, unknown in _unknowns(value, where):
+        others = [one for one in unknown.why.split("; ") if one != NOT_YET]
+        if others and not unknown.is_reported:
+            raise invalid(f"{path}: {unknown.text} cannot be answered: {'; '.join(others)}")
+
+
+def _unknowns(value: Any, where: str) -> Iterator[tuple[str, Unresolved]]:
+    if isinstance(value, Unresolved):
+        yield where, value
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            yield from _unknowns(one, f"{where}.{key}")
+    elif isinstance(value, list):
+        for index, one in enumerate(value):
+            yield from _unknowns(one, f"{where}[{index}]")
+
+
+def _check_attributes(template: LiveTemplate, node: Any, where: str) -> None:
+    """Refuse Fn::GetAtt of an attribute that a handler does not have."""
+    kinds = dict(template.types())
+    for logical_id, attribute in _asked(node):
+        kind = kinds.get(logical_id, "")
+        handler = handler_of(kind)
+        known = None if handler is None else handler.attributes
+        if known is not None and attribute not in known:
+            has = f"it has {', '.join(sorted(known))}" if known else "it has none"
+            raise invalid(f"{where}: {logical_id} ({kind}) has no attribute {attribute!r} in the local AWS; {has}")
+
+
+def _asked(node: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(node, list):
+        for one in node:
+            yield from _asked(one)
+    elif isinstance(node, dict):
+        for name, argument in node.items():
+            match name, argument:
+                case "Fn::GetAtt", [str() as logical_id, str() as attribute]:
+                    yield logical_id, attribute
+                case "Fn::GetAtt", str() if "." in argument:
+                    logical_id, attribute = argument.split(".", 1)
+                    yield logical_id, attribute
+                case _:
+                    yield from _asked(argument)
+
+
+def _deep_names(node: Any, wanted: str, where: str) -> str | None:
+    """Return where in a value a function is called; None if it is not."""
+    if isinstance(node, dict):
+        if wanted in node:
+            return where
+        pairs = [(f"{where}.{key}", one) for key, one in node.items()]
+    elif isinstance(node, list):
+        pairs = [(f"{where}[{index}]", one) for index, one in enumerate(node)]
+    else:
+        return None
+    return next((found for path, one in pairs if (found := _deep_names(one, wanted, path))), None)
+
+
+def _check_capabilities(template: LiveTemplate, there: Sequence[str], capabilities: Sequence[str]) -> None:
+    kinds = dict(template.types())
+    of_iam = [one for one in there if kinds[one] in _IAM]
+    names = ("ManagedPolicyName", "RoleName")
+    needs_names = any(
+        name in template.properties(one) for one in of_iam if kinds[one] != "AWS::IAM::RolePolicy" for name in names
+    )
+    needed = "CAPABILITY_NAMED_IAM" if needs_names else "CAPABILITY_IAM"
+    if of_iam and not {needed, "CAPABILITY_NAMED_IAM"} & set(capabilities):
+        raise StackError("InsufficientCapabilitiesException", f"Requires capabilities : [{needed}]")

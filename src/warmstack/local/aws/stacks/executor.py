@@ -1,0 +1,243 @@
+"""What is done to stacks: created, updated, rolled back, deleted; and what their status says meanwhile.
+
+::
+
+    create ─▶ CREATE_COMPLETE                      update ─▶ UPDATE_COMPLETE_CLEANUP_IN_PROGRESS ─▶ UPDATE_COMPLETE
+       └ failed ─▶ ROLLBACK_COMPLETE                  └ failed ─▶ UPDATE_ROLLBACK_…CLEANUP… ─▶ UPDATE_ROLLBACK_COMPLETE
+
+What was replaced is removed at the end, when nothing refers to it any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from warmstack.assembly.unresolved import Problems
+from warmstack.local.aws.errors import ResourceError
+from warmstack.local.aws.stacks.live import LiveTemplate
+from warmstack.local.aws.stacks.outputs import answer_outputs
+from warmstack.local.aws.stacks.records import Desired, Output, Resource, Snapshot, Stack
+from warmstack.local.aws.stacks.removal import Removal, on_delete, on_replace
+from warmstack.local.aws.stacks.restore import Restore
+from warmstack.local.aws.stacks.rollout import Rollout
+from warmstack.local.aws.stacks.workshop import Workshop
+
+USER_INITIATED = "User Initiated"
+Waits = Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Executor:
+    """Does what is asked of a stack, from the first event to the last.
+
+    Args:
+        workshop: Does each step.
+        exports: Returns the value of an export of a Region's stacks; None if there is none.
+        exported_by: Returns the id of the stack that has an export.
+    """
+
+    workshop: Workshop
+    exports: Callable[[str, str], str | None]
+    exported_by: Callable[[str, str], str | None]
+
+    def template(self, stack: Stack, desired: Desired, resources: Mapping[str, Resource]) -> LiveTemplate:
+        """Return a template that is answered by resources that are there."""
+
+        def imported(name: str) -> str | None:
+            stack.imports.add(name)
+            return self.exports(stack.region, name)
+
+        return LiveTemplate(
+            desired,
+            stack=stack.name,
+            stack_id=stack.id,
+            account=self.workshop.around.account,
+            region=stack.region,
+            problems=Problems(),
+            resources=resources,
+            imports=imported,
+        )
+
+    async def create(self, stack: Stack, desired: Desired, waits: Waits, *, on_failure: str) -> None:
+        """Create a stack.
+
+        Args:
+            stack: The stack.
+            desired: What it is to be.
+            waits: For each resource what it waits for.
+            on_failure: ROLLBACK, DELETE or DO_NOTHING.
+        """
+        journal = self.workshop.journal
+        stack.desired = desired
+        journal.stack(stack, "CREATE_IN_PROGRESS", USER_INITIATED)
+        reason = await self._roll_out(stack, desired, waits)
+        if reason is None:
+            self._settle(stack, desired, "CREATE_COMPLETE")
+        elif on_failure == "DO_NOTHING":
+            journal.stack(stack, "CREATE_FAILED", reason)
+        else:
+            await self._undo_creation(stack, f"{reason} Rollback requested by user.")
+            if on_failure == "DELETE" and stack.status == "ROLLBACK_COMPLETE":
+                await self.delete(stack)
+
+    async def update(self, stack: Stack, desired: Desired, waits: Waits, *, keep_failed: bool) -> None:
+        """Update a stack.
+
+        Args:
+            stack: The stack.
+            desired: What it is to be.
+            waits: For each resource what it waits for.
+            keep_failed: Whether a failed update stays as it is, instead of being rolled back.
+        """
+        journal = self.workshop.journal
+        stack.updated = journal.now()
+        if stack.whole is None:
+            stack.whole = Snapshot(desired=stack.desired, resources=dict(stack.resources), outputs=stack.outputs)
+        stack.desired = desired
+        journal.stack(stack, "UPDATE_IN_PROGRESS", USER_INITIATED)
+        reason = await self._roll_out(stack, desired, waits)
+        if reason is None:
+            journal.stack(stack, "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
+            gone = [one for name, one in stack.resources.items() if name not in waits]
+            for one in gone:
+                del stack.resources[one.logical_id]
+            await self._clean(stack, gone, stack.leftovers)
+            self._settle(stack, desired, "UPDATE_COMPLETE")
+        elif keep_failed:
+            journal.stack(stack, "UPDATE_FAILED", reason)
+        else:
+            await self.roll_back(stack, reason)
+
+    async def roll_back(self, stack: Stack, reason: str, skipped: Collection[str] = ()) -> None:
+        """Bring a stack whose creation or update failed back to what it was.
+
+        Args:
+            stack: The stack.
+            reason: Why.
+            skipped: The logical ids that are taken for rolled back.
+        """
+        journal = self.workshop.journal
+        then = stack.whole
+        if then is None:
+            await self._undo_creation(stack, reason)
+            return
+        journal.stack(stack, "UPDATE_ROLLBACK_IN_PROGRESS", reason)
+        restore = Restore(self.workshop, stack, then, skipped)
+        if not await restore.run():
+            what = f"The following resource(s) failed to update: [{', '.join(sorted(restore.failed))}]."
+            journal.stack(stack, "UPDATE_ROLLBACK_FAILED", what)
+            return
+        journal.stack(stack, "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS")
+        stack.resources = {name: stack.resources[name] for name in then.resources}
+        kept = {one.physical_id for one in stack.resources.values()}
+        # What took the place of something goes first, and nothing refers to any of it now.
+        await self._clean(stack, [one for one in stack.fresh if one.physical_id not in kept], [])
+        stack.outputs = then.outputs
+        self._settle(stack, then.desired, "UPDATE_ROLLBACK_COMPLETE", outputs=then.outputs)
+
+    async def delete(self, stack: Stack, retained: Sequence[str] = ()) -> None:
+        """Delete a stack with its resources.
+
+        Args:
+            stack: The stack.
+            retained: The logical ids of resources that stay.
+        """
+        journal = self.workshop.journal
+        journal.stack(stack, "DELETE_IN_PROGRESS", USER_INITIATED)
+        known = [*stack.resources.values()]
+        # An update that failed and was kept as it is has left more than the stack's own.
+        others = [one for one in (*stack.fresh, *stack.leftovers) if not _is_among(one, known)]
+        removal = Removal(
+            self.workshop,
+            stack,
+            [*others, *known],
+            lambda one: "Retain" if one.logical_id in retained else on_delete(one),
+        )
+        if await removal.run():
+            stack.resources = {one.logical_id: one for one in removal.removed}
+            stack.outputs = ()
+            stack.deleted = journal.now()
+            journal.stack(stack, "DELETE_COMPLETE")
+            return
+        self._take_away(stack, removal)
+        failed = ", ".join(sorted(removal.failed))
+        journal.stack(stack, "DELETE_FAILED", f"The following resource(s) failed to delete: [{failed}].")
+
+    async def _roll_out(self, stack: Stack, desired: Desired, waits: Waits) -> str | None:
+        """Make and change resources; return why that failed."""
+        rollout = Rollout(self.workshop, stack, lambda: self.template(stack, desired, stack.resources), waits)
+        if not await rollout.run():
+            words = sorted(set(rollout.failed.values()))
+            parts = [
+                f"The following resource(s) failed to {word}: "
+                f"[{', '.join(sorted(name for name, one in rollout.failed.items() if one == word))}]."
+                for word in words
+            ]
+            return " ".join(parts)
+        try:
+            stack.outputs = self._outputs(stack, desired, waits)
+        except ResourceError as error:
+            return str(error)
+        return None
+
+    def _outputs(self, stack: Stack, desired: Desired, waits: Waits) -> tuple[Output, ...]:
+        there = {name: stack.resources[name] for name in waits}
+        outputs = answer_outputs(self.template(stack, desired, there))
+        for one in outputs:
+            owner = None if one.export is None else self.exported_by(stack.region, one.export)
+            if owner not in (None, stack.id):
+                raise ResourceError(f"Export with name {one.export} is already exported by stack {owner}")
+        return outputs
+
+    def _settle(
+        self, stack: Stack, desired: Desired, status: str, *, outputs: tuple[Output, ...] | None = None
+    ) -> None:
+        """Set the status of a stack that is whole again."""
+        stack.desired = desired
+        if outputs is not None:
+            stack.outputs = outputs
+        stack.whole = None
+        stack.fresh.clear()
+        stack.leftovers.clear()
+        self.workshop.journal.stack(stack, status)
+
+    async def _clean(self, stack: Stack, gone: Sequence[Resource], replaced: Sequence[Resource]) -> None:
+        # What cannot be removed stays, and the stack no longer knows it: CloudFormation leaves it at that, too.
+        taken = {id(one) for one in replaced}
+        removal = Removal(
+            self.workshop,
+            stack,
+            [*replaced, *gone],
+            lambda one: on_replace(one) if id(one) in taken else on_delete(one),
+        )
+        await removal.run()
+
+    async def _undo_creation(self, stack: Stack, reason: str) -> None:
+        journal = self.workshop.journal
+        journal.stack(stack, "ROLLBACK_IN_PROGRESS", reason)
+        resources = list(stack.resources.values())
+        removal = Removal(self.workshop, stack, resources, on_delete)
+        if await removal.run():
+            self._take_away(stack, removal)
+            self._settle(stack, stack.desired, "ROLLBACK_COMPLETE", outputs=())
+            return
+        self._take_away(stack, removal)
+        failed = ", ".join(sorted(removal.failed))
+        journal.stack(stack, "ROLLBACK_FAILED", f"The following resource(s) failed to delete: [{failed}].")
+
+    def _take_away(self, stack: Stack, removal: Removal) -> None:
+        for one in removal.removed:
+            if one.logical_id in stack.resources:
+                stack.resources[one.logical_id] = one
+        # What is gone needs no second removal.
+        gone = {(one.logical_id, one.physical_id) for one in removal.removed}
+        stack.resources = {
+            name: one
+            for name, one in stack.resources.items()
+            if one.physical_id and (name, one.physical_id) not in gone
+        }
+
+
+def _is_among(resource: Resource, others: Sequence[Resource]) -> bool:
+    return any(one.logical_id == resource.logical_id and one.physical_id == resource.physical_id for one in others)

@@ -1,0 +1,72 @@
+"""What was created and runs nothing by itself: models and endpoint configurations, as their callers described them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from warmstack.assembly import Assembly, AssemblyError, read_template
+from warmstack.local.wire.errors import ApiError
+
+Members = Mapping[str, Any]
+
+
+def refused(message: str) -> ApiError:
+    """Return a ValidationException, 400."""
+    return ApiError("ValidationException", 400, message)
+
+
+@dataclass(slots=True, kw_only=True)
+class Records:
+    """Models and configurations, by their names.
+
+    Args:
+        account: Whose they are.
+        region: Where they are.
+        models: Members of CreateModel.
+        configs: Members of CreateEndpointConfig.
+        created_at: When each was created, by its kind and name, in seconds since the epoch.
+        tags: By ARN.
+    """
+
+    account: str
+    region: str
+    models: dict[str, Members] = field(default_factory=dict)
+    configs: dict[str, Members] = field(default_factory=dict)
+    created_at: dict[tuple[str, str], float] = field(default_factory=dict)
+    tags: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def arn(self, kind: str, name: str) -> str:
+        """Return the ARN of a resource."""
+        return f"arn:aws:sagemaker:{self.region}:{self.account}:{kind}/{name}"
+
+    def read(self, endpoint: str, config: str, components: Mapping[str, Members]) -> Assembly:
+        """Return the definition of an endpoint.
+
+        Args:
+            endpoint: Its name.
+            config: The configuration's name.
+            components: Members of CreateInferenceComponent, by name.
+
+        Raises:
+            ApiError: Something is missing, or cannot be served here.
+        """
+        if config not in self.configs:
+            raise refused(f'Could not find endpoint configuration "{self.arn("endpoint-config", config)}".')
+        resources: dict[str, Any] = {
+            "Endpoint": _resource("Endpoint", {"EndpointName": endpoint, "EndpointConfigName": config}),
+            "Config": _resource("EndpointConfig", self.configs[config]),
+        }
+        resources |= {f"Model{at}": _resource("Model", one) for at, one in enumerate(self.models.values())}
+        resources |= {
+            f"Component{at}": _resource("InferenceComponent", one) for at, one in enumerate(components.values())
+        }
+        try:
+            return read_template({"Resources": resources}, stack=endpoint, account=self.account, region=self.region)
+        except AssemblyError as error:
+            raise refused(str(error)) from error
+
+
+def _resource(kind: str, members: Members) -> dict[str, Any]:
+    return {"Type": f"AWS::SageMaker::{kind}", "Properties": dict(members)}

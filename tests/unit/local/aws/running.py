@@ -1,0 +1,184 @@
+"""A local AWS in a thread of its own, and real clients of it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import boto3
+import uvicorn
+from botocore.config import Config
+from moto.moto_api._internal import moto_api_backend
+
+from tests.unit.local.aws.fake_sagemaker import ACCOUNT, REGION, FakeSageMaker
+from warmstack.local.aws.assembled import LocalAws, make_local_aws
+from warmstack.local.aws.in_memory import InMemoryApp
+from warmstack.local.serving import listen
+
+WAIT_SECONDS = 30
+CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"]
+
+
+@dataclass
+class Running:
+    """A local AWS that answers."""
+
+    url: str
+    aws: LocalAws
+    sagemaker: FakeSageMaker
+    loop: asyncio.AbstractEventLoop
+    reports: list[str] = field(default_factory=list)
+    clients: dict[tuple[str, str], Any] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            "AWS_ENDPOINT_URL": self.url,
+            "AWS_ACCESS_KEY_ID": "local",
+            "AWS_SECRET_ACCESS_KEY": "local",
+            "AWS_REGION": REGION,
+            "AWS_DEFAULT_REGION": REGION,
+        }
+
+    def client(self, service: str, region: str = REGION) -> Any:
+        key = (service, region)
+        if key not in self.clients:
+            self.clients[key] = boto3.session.Session().client(
+                service,
+                endpoint_url=self.url,
+                region_name=region,
+                aws_access_key_id="local",
+                aws_secret_access_key="local",
+                config=Config(retries={"total_max_attempts": 1}, proxies={}, read_timeout=WAIT_SECONDS),
+            )
+        return self.clients[key]
+
+    @property
+    def cloudformation(self) -> Any:
+        return self.client("cloudformation")
+
+    def failed(self, name: str = "demo") -> dict[str, str]:
+        """Return the reasons of what failed."""
+        return {key: why for key, why in self.reasons(self.stack(name)["StackId"]).items() if key.endswith("_FAILED")}
+
+    def create(self, template: str, name: str = "demo", **more: Any) -> dict[str, Any]:
+        self.cloudformation.create_stack(StackName=name, TemplateBody=template, Capabilities=CAPABILITIES, **more)
+        return self.settled(name)
+
+    def update(self, template: str, name: str = "demo", **more: Any) -> dict[str, Any]:
+        self.cloudformation.update_stack(StackName=name, TemplateBody=template, Capabilities=CAPABILITIES, **more)
+        return self.settled(name)
+
+    def delete(self, name: str = "demo", **more: Any) -> dict[str, Any]:
+        stack_id = self.stack(name)["StackId"]
+        self.cloudformation.delete_stack(StackName=name, **more)
+        return self.settled(stack_id)
+
+    def stack(self, name: str = "demo") -> dict[str, Any]:
+        (found,) = self.cloudformation.describe_stacks(StackName=name)["Stacks"]
+        return dict(found)
+
+    def settled(self, name: str = "demo") -> dict[str, Any]:
+        deadline = time.monotonic() + WAIT_SECONDS
+        while time.monotonic() < deadline:
+            found = self.stack(name)
+            if not found["StackStatus"].endswith("IN_PROGRESS"):
+                return found
+        raise AssertionError(f"{name} does not settle: {self.events(name)}")
+
+    def events(self, name: str = "demo") -> list[str]:
+        """Return the events in their order: the logical id and the status."""
+        found = self.cloudformation.describe_stack_events(StackName=name)["StackEvents"]
+        return [f"{one['LogicalResourceId']} {one['ResourceStatus']}" for one in reversed(found)]
+
+    def reasons(self, name: str = "demo") -> dict[str, str]:
+        """Return the reason of the last event that has one, by the logical id and the status."""
+        found = self.cloudformation.describe_stack_events(StackName=name)["StackEvents"]
+        return {
+            f"{one['LogicalResourceId']} {one['ResourceStatus']}": one["ResourceStatusReason"]
+            for one in reversed(found)
+            if "ResourceStatusReason" in one
+        }
+
+    def since(self, mark: int, name: str = "demo") -> list[str]:
+        """Return the events after a number of them, without those that only say that something goes on."""
+        return [one for one in self.events(name)[mark:] if not one.endswith(" IN_PROGRESS")]
+
+    def resources(self, name: str = "demo") -> Mapping[str, dict[str, Any]]:
+        found = self.cloudformation.list_stack_resources(StackName=name)["StackResourceSummaries"]
+        return {one["LogicalResourceId"]: one for one in found}
+
+    def outputs(self, name: str = "demo") -> dict[str, str]:
+        return {one["OutputKey"]: one["OutputValue"] for one in self.stack(name).get("Outputs", [])}
+
+    def empty(self) -> None:
+        """Delete every stack, and forget what was called."""
+        self.sagemaker.failures.clear()
+        for region in {one.region for one in self.aws.store.there()}:
+            client = self.client("cloudformation", region)
+            for one in list(self.aws.store.there(region)):
+                client.update_termination_protection(StackName=one.id, EnableTerminationProtection=False)
+                client.delete_stack(StackName=one.id)
+                while client.describe_stacks(StackName=one.id)["Stacks"][0]["StackStatus"].endswith("IN_PROGRESS"):
+                    time.sleep(0.01)
+        ssm = self.client("ssm")
+        for one in ssm.describe_parameters()["Parameters"]:
+            ssm.delete_parameter(Name=one["Name"])
+        self.sagemaker.things.clear()
+        self.sagemaker.calls.clear()
+        self.reports.clear()
+
+
+class _Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@contextmanager
+def running(*, polls: int = 1, linger_seconds: float = 3.0, pace: float = 0.02) -> Iterator[Running]:
+    """Run a local AWS with SageMaker in memory; ``pace`` makes waits shorter."""
+    # moto's backends belong to the process.
+    moto_api_backend.reset()
+    sagemaker = FakeSageMaker(polls)
+    listener = listen("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    reports: list[str] = []
+    aws = make_local_aws(
+        account=ACCOUNT,
+        region=REGION,
+        sagemaker=sagemaker,
+        sagemaker_app=InMemoryApp(sagemaker),
+        hosts=frozenset({"localhost", "127.0.0.1"}),
+        report=reports.append,
+        random=Random(0),
+        sleep=lambda seconds: asyncio.sleep(seconds * pace),
+        linger_seconds=linger_seconds,
+    )
+    server = _Server(uvicorn.Config(aws.app, log_config=None, lifespan="off", ws="none"))
+    loop = asyncio.new_event_loop()
+
+    async def serve() -> None:
+        await server.serve(sockets=[listener])
+        await aws.close()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread.start()
+    found = Running(url=f"http://localhost:{port}", aws=aws, sagemaker=sagemaker, loop=loop, reports=reports)
+    try:
+        while not server.started and thread.is_alive():
+            time.sleep(0.005)
+        yield found
+    finally:
+        server.should_exit = True
+        for client in found.clients.values():
+            client.close()
+        thread.join(WAIT_SECONDS)
+        listener.close()
+        loop.close()
