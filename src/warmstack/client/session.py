@@ -10,6 +10,7 @@ from enum import StrEnum
 from threading import Lock
 from types import TracebackType
 from typing import Any, Self
+from weakref import ref
 
 from warmstack.client.answer import Response
 from warmstack.client.failures import (
@@ -113,6 +114,7 @@ class Session:
         self._options = dict(options)
         self._lock = Lock()
         self._life: SessionLife | None = None
+        self._stream: ref[Stream] | None = None
         self._entered = self._closed = False
         self.transcript = Transcript(messages)
         self.stats = SessionStats()
@@ -132,8 +134,13 @@ class Session:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Close the session."""
-        self.close()
+        """Close the session, and after an exception a stream that is not over: nobody reads it any more."""
+        try:
+            if kind is not None and self._stream is not None and (stream := self._stream()) is not None:
+                # Guard: the traceback keeps it, and the container would compute on.
+                stream.close()
+        finally:
+            self.close()
 
     def open(self) -> None:
         """Open a session, if none is open yet; where there is no ``with`` statement, call :meth:`close` at the end.
@@ -203,7 +210,7 @@ class Session:
         end = self._begin()
         try:
             self._renew_if_due()
-            return self._sender.chat_stream(
+            stream = self._sender.chat_stream(
                 sent,
                 self._options | options,
                 StreamCares(
@@ -213,6 +220,8 @@ class Session:
                     ended=end,
                 ),
             )
+            self._stream = ref(stream)
+            return stream
         except BaseException:
             end()
             raise
