@@ -17,7 +17,7 @@ quoted = '$(subst ','\'',$(1))'
 lower = $(shell printf %s $(call quoted,$(1)) | tr '[:upper:]' '[:lower:]')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-engine test-image test-browser test-clients image-login check synth diff bench docs lock clean
+.PHONY: help setup demo test test-engine test-image test-browser test-clients test-deploy image-login check synth diff bench docs lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,10 @@ test-clients: ## Capture what real clients send: installs openai, LangChain, Lit
 	@$(SETUP) dev
 	@$(PYTHON) scripts/clients.py
 	$(BIN)/pytest -m clients $(ARGS) tests/clients
+
+test-deploy: ## Deploy, edit and destroy stacks with the real CDK CLI, against the local AWS: needs no account
+	@$(SETUP) dev
+	$(BIN)/pytest -m deploy $(ARGS) tests/deploy
 
 check: ## Lint, types, boundaries, tests with coverage, and the synthesized templates
 	@$(SETUP) dev

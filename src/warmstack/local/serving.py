@@ -14,19 +14,35 @@ import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Protocol
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from warmstack.local.container import ContainerGoneError
 from warmstack.local.errors import LocalError
-from warmstack.local.platform.platform import Platform
 
 GRACE_SECONDS = 5.0
 """How long running requests may take to finish once the end has come; then their copies end."""
 LAST_WORDS_SECONDS = 1.0
 """How long they may take after that to tell their clients so."""
 BACKLOG = 2048
+
+
+class Life(Protocol):
+    """What starts and stops with a server."""
+
+    async def start(self) -> None:
+        """Start.
+
+        Raises:
+            LocalError: It cannot; everything that did is stopped.
+        """
+        ...
+
+    async def stop(self) -> None:
+        """Stop, and leave nothing."""
+        ...
 
 
 class _Server(uvicorn.Server):
@@ -102,7 +118,7 @@ def listen(host: str, port: int) -> socket.socket:
 async def serve(
     app: ASGIApp,
     listener: socket.socket,
-    platform: Platform,
+    platform: Life,
     stop: Stop,
     *,
     on_ready: Callable[[], Awaitable[None]],
@@ -168,6 +184,6 @@ def _broken_off(app: ASGIApp) -> ASGIApp:
     return answer
 
 
-async def _start(platform: Platform, on_ready: Callable[[], Awaitable[None]]) -> None:
+async def _start(platform: Life, on_ready: Callable[[], Awaitable[None]]) -> None:
     await platform.start()
     await on_ready()

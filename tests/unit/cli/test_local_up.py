@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.cli.runner import process
-from warmstack.cli.local_up import Reporter
+from warmstack.cli.local_process import Reporter
 from warmstack.local.errors import LocalError
 from warmstack.local.serving import listen
 

@@ -11,19 +11,20 @@ from random import Random
 
 from starlette.types import ASGIApp
 
+from warmstack.local.api.trusted import TrustedHosts
 from warmstack.local.aws.cloudformation.api import CloudFormationApi
 from warmstack.local.aws.cloudformation.desk import Desk
-from warmstack.local.aws.front import make_front
+from warmstack.local.aws.front import Front
 from warmstack.local.aws.moto_app import MotoBridge, load_moto
 from warmstack.local.aws.moto_calls import MotoCalls
 from warmstack.local.aws.ports import SageMaker
 from warmstack.local.aws.resources.handler import Surroundings
+from warmstack.local.aws.sight import StacksPage
 from warmstack.local.aws.stacks.executor import Executor
 from warmstack.local.aws.stacks.journal import Journal, Report
 from warmstack.local.aws.stacks.store import Store
 from warmstack.local.aws.stacks.workshop import Workshop
 
-DEFAULT_ACCOUNT = "111122223333"
 LINGER_SECONDS = 3.0
 _SUFFIX = 12
 
@@ -98,5 +99,10 @@ def make_local_aws(
     workshop = Workshop(journal=journal, around=around)
     executor = Executor(workshop=workshop, exports=store.export, exported_by=store.exported_by)
     desk = Desk(store=store, executor=executor, journal=journal, aws=calls, linger_seconds=linger_seconds)
-    app = make_front(cloudformation=CloudFormationApi(desk), sagemaker=sagemaker_app, others=bridge, hosts=hosts)
-    return LocalAws(app=app, store=store, bridge=bridge, calls=calls)
+    front = Front(
+        cloudformation=CloudFormationApi(desk),
+        sagemaker=sagemaker_app,
+        others=bridge,
+        stacks=StacksPage(store, account=account, region=region),
+    )
+    return LocalAws(app=TrustedHosts(front, hosts), store=store, bridge=bridge, calls=calls)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers, QueryParams
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from warmstack.local.api.trusted import TrustedHosts
 from warmstack.local.aws.cloudformation.api import CloudFormationApi
+from warmstack.local.aws.moto_app import not_served
+from warmstack.local.aws.sight import PATH
 
 _SCOPE = re.compile(r"Credential=[^/,\s]+/[0-9]{8}/(?P<region>[^/,\s]+)/(?P<service>[^/,\s]+)/aws4_request")
 SAGEMAKER = frozenset({"sagemaker"})
 """The name in signatures of SageMaker and of its runtime."""
+MOTO = frozenset({"ecr", "iam", "kms", "logs", "s3", "secretsmanager", "servicequotas", "ssm", "sts"})
+"""The services of moto that are let through. Others would seem to be there, and know nothing of the stacks."""
 _LOCAL_PATHS = re.compile(r"/(_warmstack|endpoints)(/|$)")
 
 
@@ -48,12 +50,16 @@ class Front:
         cloudformation: Answers CloudFormation.
         sagemaker: Answers SageMaker, its runtime, and what is Warmstack's own.
         others: Answers every other service.
+        stacks: Answers what there is to see of stacks.
     """
 
-    def __init__(self, *, cloudformation: CloudFormationApi, sagemaker: ASGIApp, others: ASGIApp) -> None:
+    def __init__(
+        self, *, cloudformation: CloudFormationApi, sagemaker: ASGIApp, others: ASGIApp, stacks: ASGIApp
+    ) -> None:
         self._cloudformation = cloudformation
         self._sagemaker = sagemaker
         self._others = others
+        self._stacks = stacks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, as ASGI calls it."""
@@ -63,19 +69,17 @@ class Front:
         signed = read_signature(scope)
         if signed.service == "cloudformation":
             await self._cloudformation.answer(scope, receive, send, region=signed.region)
+        elif not signed.service and scope["path"] == PATH:
+            await self._stacks(scope, receive, send)
         elif signed.service in SAGEMAKER or (not signed.service and _is_local(scope)):
             await self._sagemaker(scope, receive, send)
-        else:
+        elif signed.service in MOTO or not signed.service:
             await self._others(scope, receive, send)
+        else:
+            text = f"the local AWS has no {signed.service}; it has cloudformation, sagemaker, {', '.join(sorted(MOTO))}"
+            await not_served(text)(scope, receive, send)
 
 
 def _is_local(scope: Scope) -> bool:
     target = Headers(scope=scope).get("x-amz-target", "")
     return target.startswith("SageMaker.") or _LOCAL_PATHS.match(scope["path"]) is not None
-
-
-def make_front(
-    *, cloudformation: CloudFormationApi, sagemaker: ASGIApp, others: ASGIApp, hosts: frozenset[str]
-) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
-    """Return the application of the local AWS, which only answers to the names of this machine."""
-    return TrustedHosts(Front(cloudformation=cloudformation, sagemaker=sagemaker, others=others), hosts)

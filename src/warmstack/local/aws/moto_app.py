@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
 from urllib.parse import unquote
 
+from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from warmstack.local.errors import LocalError
@@ -64,6 +65,10 @@ class MotoBridge:
             environ[f"HTTP_{ACCOUNT_HEADER.upper().replace('-', '_')}"] = self._account
             loop = asyncio.get_running_loop()
             status, headers, pieces = await loop.run_in_executor(self._threads, ask_wsgi, self._application, environ)
+        if status == 500 and any(_is_html(value) for name, value in headers if name.lower() == "content-type"):
+            # Guard: clients try a 500 again for half a minute; what moto cannot do it cannot do the next time.
+            await not_served("moto cannot do this, or failed at it; its traceback is above")(scope, receive, send)
+            return
         raw = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
         await send({"type": "http.response.start", "status": status, "headers": raw})
         await send({"type": "http.response.body", "body": b"".join(pieces)})
@@ -71,6 +76,17 @@ class MotoBridge:
     def close(self) -> None:
         """End the threads."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def not_served(what: str) -> Response:
+    """Return the answer to a request that nobody serves: one that clients do not send again."""
+    body = {"__type": "UnknownOperationException", "message": what, "Message": what}
+    # JSON, as most services speak it; clients of the others show the status.
+    return JSONResponse(body, 501, {"x-amzn-ErrorType": "UnknownOperationException"})
+
+
+def _is_html(value: str) -> bool:
+    return value.startswith("text/html")
 
 
 async def _read(receive: Receive, body: IO[bytes]) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from warmstack.local.aws.in_memory import InMemorySageMaker
+from tests.unit.local.aws.in_memory import InMemorySageMaker
 
 ACCOUNT = "111122223333"
 REGION = "us-west-2"

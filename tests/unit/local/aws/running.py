@@ -17,8 +17,8 @@ from botocore.config import Config
 from moto.moto_api._internal import moto_api_backend
 
 from tests.unit.local.aws.fake_sagemaker import ACCOUNT, REGION, FakeSageMaker
+from tests.unit.local.aws.in_memory import InMemoryApp
 from warmstack.local.aws.assembled import LocalAws, make_local_aws
-from warmstack.local.aws.in_memory import InMemoryApp
 from warmstack.local.serving import listen
 
 WAIT_SECONDS = 30
@@ -117,18 +117,18 @@ class Running:
     def outputs(self, name: str = "demo") -> dict[str, str]:
         return {one["OutputKey"]: one["OutputValue"] for one in self.stack(name).get("Outputs", [])}
 
-    def empty(self) -> None:
-        """Delete every stack, and forget what was called."""
+    def empty(self, kept: str = "") -> None:
+        """Delete every stack but one, and forget what was called."""
         self.sagemaker.failures.clear()
         for region in {one.region for one in self.aws.store.there()}:
             client = self.client("cloudformation", region)
-            for one in list(self.aws.store.there(region)):
+            for one in [one for one in self.aws.store.there(region) if one.name != kept]:
                 client.update_termination_protection(StackName=one.id, EnableTerminationProtection=False)
                 client.delete_stack(StackName=one.id)
                 while client.describe_stacks(StackName=one.id)["Stacks"][0]["StackStatus"].endswith("IN_PROGRESS"):
                     time.sleep(0.01)
         ssm = self.client("ssm")
-        for one in ssm.describe_parameters()["Parameters"]:
+        for one in ssm.describe_parameters()["Parameters"] if not kept else []:
             ssm.delete_parameter(Name=one["Name"])
         self.sagemaker.things.clear()
         self.sagemaker.calls.clear()
@@ -157,7 +157,7 @@ def running(*, polls: int = 1, linger_seconds: float = 3.0, pace: float = 0.02) 
         sagemaker_app=InMemoryApp(sagemaker),
         hosts=frozenset({"localhost", "127.0.0.1"}),
         report=reports.append,
-        random=Random(0),
+        random=Random(port),
         sleep=lambda seconds: asyncio.sleep(seconds * pace),
         linger_seconds=linger_seconds,
     )

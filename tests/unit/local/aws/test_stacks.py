@@ -276,8 +276,10 @@ def test_when_one_fails_what_is_still_being_made_is_cancelled() -> None:
         late = {f"Wait{index}": parameter("x", f"/w/{index}") for index in range(2)}
         stack = aws.create(text({**variant(), **late, "Bad": {**bad, "DependsOn": "Config"}}))
         assert stack["StackStatus"] == "ROLLBACK_COMPLETE"
-        assert aws.reasons()["Endpoint CREATE_FAILED"] == "Resource creation cancelled"
-        assert "extraneous key [Imag] is not permitted in PrimaryContainer" in aws.reasons()["Bad CREATE_FAILED"]
+        failed = aws.failed()
+        assert failed.keys() == {"Bad CREATE_FAILED", "Endpoint CREATE_FAILED"}, failed
+        assert failed["Endpoint CREATE_FAILED"] == "Resource creation cancelled"
+        assert "extraneous key [Imag] is not permitted in PrimaryContainer" in failed["Bad CREATE_FAILED"]
         assert aws.sagemaker.things == {}
 
 
