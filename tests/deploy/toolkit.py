@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,10 @@ from typing import Any
 import yaml
 
 from tests.examples import ROOT
+from tests.unit.local.aws.fake_sagemaker import REGION
 from tests.unit.local.aws.running import Running
+
+__all__ = ["REGION"]
 
 CDK = Path(sys.executable).parent / "cdk"
 SECONDS = 120
@@ -44,42 +47,11 @@ class Toolkit:
 
     def run(self, *arguments: str) -> Outcome:
         """Run the CLI."""
-        inherited = {key: value for key, value in os.environ.items() if not key.startswith(_FOREIGN)}
-        environment = {
-            **inherited,
-            **self.aws.environment,
-            "AWS_EC2_METADATA_DISABLED": "true",
-            "CDK_DISABLE_CLI_TELEMETRY": "true",
-            "CI": "true",
-            "FORCE_COLOR": "0",
-            "HOME": str(self.folder),
-            "NODE_NO_WARNINGS": "1",
-        }
-        done = subprocess.run(
-            [str(CDK), *arguments],
-            cwd=self.folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        return Outcome(status=done.returncode, text=done.stdout)
+        return run_cdk(arguments, self.aws.environment, self.folder)
 
     def synthesize(self, spec: Mapping[str, Any]) -> Path:
         """Return the cloud assembly of a spec."""
-        # Late: it starts node.
-        import app as program
-
-        place = self.folder / f"assembly-{len(list(self.folder.iterdir()))}"
-        place.mkdir()
-        path = place / "spec.yaml"
-        # Guard: PyYAML writes shared parts as anchors, which specs do not have.
-        path.write_text(yaml.safe_dump(json.loads(json.dumps(spec)), sort_keys=False), encoding="utf-8")
-        program.build_app([path], outdir=str(place / "cdk.out"), build_folder=place / "build").synth()
-        return place / "cdk.out"
+        return synthesize(spec, self.folder / f"assembly-{len(list(self.folder.iterdir()))}")
 
     def deploy(self, spec: Mapping[str, Any], *arguments: str) -> Outcome:
         """Deploy a spec's stack."""
@@ -99,6 +71,45 @@ class Toolkit:
         found = self.aws.cloudformation.describe_stack_events(StackName=stack)["StackEvents"]
         events = [(one["ResourceType"].rsplit("::", 1)[-1], one["ResourceStatus"]) for one in reversed(found)]
         return [one for one in events[mark:] if not one[1].endswith("_IN_PROGRESS")]
+
+
+def run_cdk(arguments: Sequence[str], variables: Mapping[str, str], folder: Path) -> Outcome:
+    """Run the CDK CLI with the variables of a local AWS."""
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(_FOREIGN)}
+    environment = {
+        **inherited,
+        "CDK_DISABLE_CLI_TELEMETRY": "true",
+        "CI": "true",
+        "FORCE_COLOR": "0",
+        "HOME": str(folder),
+        "NODE_NO_WARNINGS": "1",
+        **variables,
+    }
+    done = subprocess.run(
+        [str(CDK), *arguments],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    return Outcome(status=done.returncode, text=done.stdout)
+
+
+def synthesize(spec: Mapping[str, Any], place: Path) -> Path:
+    """Return the cloud assembly of a spec."""
+    # Late: it starts node.
+    import app as program
+
+    place.mkdir()
+    path = place / "spec.yaml"
+    # Guard: PyYAML writes shared parts as anchors, which specs do not have.
+    path.write_text(yaml.safe_dump(json.loads(json.dumps(spec)), sort_keys=False), encoding="utf-8")
+    program.build_app([path], outdir=str(place / "cdk.out"), build_folder=place / "build").synth()
+    return place / "cdk.out"
 
 
 def spec_of(name: str) -> dict[str, Any]:

@@ -7,11 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
+from warmstack.cli.local_aws_app import aws_app
 from warmstack.local.defaults import DEFAULT_HOST, DEFAULT_PORT
 
 local_app = typer.Typer(
     help="Serve a synthesized template on this machine, as SageMaker's runtime would.", no_args_is_help=True
 )
+local_app.add_typer(aws_app, name="aws")
 _ABSENT: Any = None
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON for scripts.")]
 Port = Annotated[int, typer.Option("--port", "-p", help="The port of the local endpoint.", min=1, max=65535)]

@@ -44,6 +44,7 @@ class Running:
             "AWS_SECRET_ACCESS_KEY": "local",
             "AWS_REGION": REGION,
             "AWS_DEFAULT_REGION": REGION,
+            "AWS_EC2_METADATA_DISABLED": "true",
         }
 
     def client(self, service: str, region: str = REGION) -> Any:

@@ -37,7 +37,9 @@ class Journal:
         """Write down a resource's status; return the resource with it."""
         found = replace(resource, status=status, reason=reason, changed_at=self.now())
         self._write(stack, found, event_id=f"{found.logical_id}-{status}-{uuid.uuid4()}", properties=found.properties)
-        self._report(f"{stack.name}/{found.logical_id} ({found.kind}): {status}{_because(reason)}")
+        if not (resource.status == status and status.endswith("_IN_PROGRESS")):
+            # That it has an id from now on is for clients; people read that it is being made.
+            self._report(f"{stack.name}/{found.logical_id} ({found.kind}): {status}{_because(reason)}")
         return found
 
     def _write(

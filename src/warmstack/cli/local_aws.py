@@ -1,0 +1,186 @@
+"""`warmstack local aws up|status|env`."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from warmstack.assembly import DEFAULT_REGION
+from warmstack.cli.console import console, print_json
+from warmstack.cli.local_process import (
+    BEHIND,
+    INTERRUPTED,
+    Reporter,
+    fill_standard_streams,
+    possible,
+    run,
+    start_behind,
+)
+from warmstack.local.defaults import DEFAULT_PORT
+from warmstack.local.errors import LocalError, missing_package
+from warmstack.local.instances import running_on, serves_already, state_folder
+from warmstack.local.order import UpOrder
+from warmstack.local.remote import ask
+
+UNSET = (
+    "AWS_ENDPOINT_URL_SAGEMAKER",
+    "AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME",
+    "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
+    "AWS_PROFILE",
+    "AWS_SESSION_TOKEN",
+)
+"""What would send some of the requests elsewhere, or sign them as somebody."""
+
+
+def serve_aws_here(order: UpOrder, *, as_json: bool) -> int:
+    """Serve until Ctrl-C."""
+    fill_standard_streams()
+    order = possible(order)
+    serve = _server()
+    # A command disables it, because it lives for a moment; this one lives on.
+    gc.enable()
+    gc.freeze()
+    report = Reporter()
+    region = _region(order)
+    served = False
+
+    async def on_ready() -> None:
+        nonlocal served
+        served = True
+        if not os.environ.get(BEHIND):  # whoever started this one in the background tells it
+            _tell(order, region, as_json=as_json)
+
+    run(serve(order, region=region, report=report, on_ready=on_ready, state=state_folder(os.environ)))
+    report("stopped; its stacks are gone with it")
+    return 0 if served else INTERRUPTED
+
+
+def serve_aws_in_background(order: UpOrder, *, as_json: bool) -> int:
+    """Start a process that serves, and return when it does."""
+    if os.environ.get(BEHIND):
+        return serve_aws_here(order, as_json=False)
+    folder = state_folder(os.environ)
+    running = running_on(folder, order.port)
+    if running is not None:
+        raise serves_already(running)
+    _server()
+    process, log = start_behind(possible(order), folder)
+    _tell(order, _region(order), as_json=as_json, more={"pid": process.pid, "log": str(log)})
+    if not as_json:
+        port = "" if order.port == DEFAULT_PORT else f" --port {order.port}"
+        print(f"\nIn the background as process {process.pid}; log {log}; `warmstack local aws down{port}` ends it.")
+    return 0
+
+
+def environment(port: int, region: str) -> dict[str, str]:
+    """Return the variables that lead the CDK CLI and boto3 to a local AWS."""
+    return {
+        # Guard: by an address instead of this name, clients put a bucket's name in front of it.
+        "AWS_ENDPOINT_URL": f"http://localhost:{port}",
+        "AWS_ACCESS_KEY_ID": "local",
+        "AWS_SECRET_ACCESS_KEY": "local",
+        "AWS_REGION": region,
+        "AWS_DEFAULT_REGION": region,
+        # Nothing looks for credentials of a machine in the cloud.
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+
+
+def print_environment(port: int, *, as_json: bool) -> int:
+    """Print the variables of one that runs, as a shell takes them.
+
+    Raises:
+        LocalError: None runs there.
+    """
+    variables = environment(port, str(_stacks(port)["region"]))
+    if as_json:
+        print_json(variables)
+        return 0
+    for line in _lines(variables):
+        print(line)
+    return 0
+
+
+def show_stacks(port: int, *, as_json: bool) -> int:
+    """Show the stacks of one that runs."""
+    document = _stacks(port)
+    if as_json:
+        print_json(document)
+        return 0
+    from rich.table import Table
+    from rich.text import Text
+
+    out = console()
+    out.print(f"account {document['account']}, SageMaker in {document['region']}", markup=False)
+    if not document["stacks"]:
+        out.print("there are no stacks; `cdk bootstrap` and `cdk deploy` make some")
+        return 0
+    table = Table("stack", "Region", "status", "resources", "the last that happened")
+    for stack in document["stacks"]:
+        last = stack["last_events"][0]
+        why = f": {last['reason']}" if last["reason"] else ""
+        event = f"{last['logical_id']} {last['status']}{why}"
+        row = (stack["name"], stack["region"], stack["status"], str(stack["resources"]), event)
+        # Guard: a reason may hold brackets, which a table takes for markup.
+        table.add_row(*map(Text, row))
+    out.print(table)
+    return 0
+
+
+def _stacks(port: int) -> dict[str, Any]:
+    url = f"http://127.0.0.1:{port}"
+    try:
+        return ask(url, "stacks")
+    except LocalError as error:
+        if running_on(state_folder(os.environ), port) is None:
+            raise LocalError(f"no local AWS runs on port {port}; `warmstack local aws up` starts one") from error
+        raise LocalError(f"what runs on port {port} is a local endpoint, and no local AWS: it has no stacks") from error
+
+
+def _tell(order: UpOrder, region: str, *, as_json: bool, more: dict[str, Any] | None = None) -> None:
+    variables = environment(order.port, region)
+    account = _account(order)
+    if as_json:
+        document = {
+            "url": variables["AWS_ENDPOINT_URL"],
+            "status_page": f"{order.url}/_warmstack/",
+            "account": account,
+            "region": region,
+            "environment": variables,
+            **(more or {}),
+        }
+        print(json.dumps(document), flush=True)
+        return
+    print(f"\nA local AWS serves at {variables['AWS_ENDPOINT_URL']} (status page: {order.url}/_warmstack/)\n")
+    for line in _lines(variables):
+        print(f"  {line}")
+    print(f"\n  cdk bootstrap aws://{account}/{region}\n  cdk deploy --require-approval never")
+    sys.stdout.flush()
+
+
+def _lines(variables: dict[str, str]) -> list[str]:
+    return [f"unset {' '.join(UNSET)}", *(f"export {name}={value}" for name, value in variables.items())]
+
+
+def _account(order: UpOrder) -> str:
+    from warmstack.local.aws.up import ACCOUNT
+
+    return order.account or ACCOUNT
+
+
+def _region(order: UpOrder) -> str:
+    return order.region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or DEFAULT_REGION
+
+
+def _server() -> Callable[..., Any]:
+    try:
+        from warmstack.local.aws.moto_app import load_moto
+        from warmstack.local.aws.up import run_aws
+    except ImportError as error:
+        raise missing_package(error) from error
+    load_moto()  # what is missing is said here, and not in a log
+    return run_aws
