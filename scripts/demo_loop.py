@@ -3,7 +3,7 @@
     spec ─▶ cdk deploy ─▶ endpoint with two copies ─▶ documents asked about, a conversation held ─▶ one line edited
          ─▶ cdk deploy ─▶ the same again ─▶ a table
 
-No AWS account: `warmstack local aws` is what it deploys to. Each copy's KV cache holds two of the four documents, and
+No AWS account: `warmstack local aws` is what it deploys to. Each copy's KV cache holds three of the four documents, and
 not four: whether the cache is warm depends on where requests go. Runs with the development set of packages.
 """
 
@@ -36,7 +36,7 @@ STACK = "demo-local"
 REGION = "us-west-2"
 ACCOUNT = "111122223333"
 DOCUMENTS = 4
-TURNS = 3
+TURNS = 4
 ANSWER_TOKENS = 4
 RANDOM = "{strategy: RANDOM}"
 AWARE = "{strategy: PREFIX_AWARE, prefix_length: 4096, concurrency_threshold: 16}"
@@ -73,8 +73,8 @@ class Engine:
 
 
 ENGINES = {
-    "vllm": Engine(name="vllm", options=("--kv-cache", "48MiB"), sentences=270),
-    "simulated": Engine(name="simulated", options=("--cache-blocks", "420", "--latency", "200:2"), sentences=170),
+    "vllm": Engine(name="vllm", options=("--kv-cache", "64MiB"), sentences=270),
+    "simulated": Engine(name="simulated", options=("--cache-blocks", "640", "--latency", "200:2"), sentences=170),
 }
 
 
@@ -104,9 +104,8 @@ class DemoError(Exception):
 def main() -> int:
     """Run the demo; return the exit status."""
     parser = argparse.ArgumentParser(prog="demo", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument(
-        "--engine", choices=("auto", *ENGINES), default="auto", help="what computes; auto: vllm if it can"
-    )
+    engines = ("auto", *ENGINES)
+    parser.add_argument("--engine", choices=engines, default="auto", help="what computes; auto: vllm where it can")
     parser.add_argument("--port", type=int, default=8789, help="the port of the local AWS")
     parser.add_argument("--keep", action="store_true", help="leave it running at the end")
     options = parser.parse_args()
@@ -209,7 +208,7 @@ def measure(what: str, port: int, console: Console, run: Callable[[], Iterator[t
         taken[is_cold].append(seconds)
         console.print(f"  {'first' if is_cold else 'later'} request: {seconds:6.2f} s to the first token")
     after = counters(port)
-    looked, hit = (after[name] - before[name] for name in ("query_tokens", "hit_tokens"))
+    looked, hit = (after[name] - before[name] for name in ("queried_tokens", "hit_tokens"))
     return Measured(
         what=what,
         cold_seconds=statistics.median(taken[True]),
@@ -222,6 +221,8 @@ def measure(what: str, port: int, console: Console, run: Callable[[], Iterator[t
 def naive(port: int, documents: list[str]) -> Iterator[tuple[bool, float]]:
     """Ask as most programs do: parameters first, spaces and escapes, an id in each body."""
     import boto3
+
+    from warmstack.client import StreamParser, TextDelta
 
     runtime = boto3.client("sagemaker-runtime", region_name=REGION, **credentials(port))
     for turn in range(TURNS):
@@ -237,11 +238,11 @@ def naive(port: int, documents: list[str]) -> Iterator[tuple[bool, float]]:
             answer = runtime.invoke_endpoint_with_response_stream(
                 EndpointName=STACK, ContentType="application/json", Body=json.dumps(body)
             )
-            parts = iter(answer["Body"])
-            next(parts)
-            yield turn == 0, time.monotonic() - began
-            for _ in parts:
-                pass
+            parser, first = StreamParser(), 0.0
+            for part in answer["Body"]:
+                texts = [one for one in parser.feed(part["PayloadPart"]["Bytes"]) if isinstance(one, TextDelta)]
+                first = first or (time.monotonic() - began if texts else 0.0)
+            yield turn == 0, first
     runtime.close()
 
 
@@ -279,9 +280,8 @@ def client(port: int) -> Any:
 
     given = credentials(port)
     url = given.pop("endpoint_url")
-    return EndpointClient.from_outputs(
-        OUTPUTS, boto3_session=boto3.Session(region_name=REGION, **given), endpoint_url=url
-    )
+    session = boto3.Session(region_name=REGION, **given)
+    return EndpointClient.from_outputs(OUTPUTS, boto3_session=session, endpoint_url=url)
 
 
 def credentials(port: int) -> dict[str, str]:
