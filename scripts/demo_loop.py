@@ -73,7 +73,7 @@ class Engine:
 
 
 ENGINES = {
-    "vllm": Engine(name="vllm", options=("--kv-cache", "64MiB"), sentences=270),
+    "vllm": Engine(name="vllm", options=("--kv-cache", "64MiB"), sentences=140),
     "simulated": Engine(name="simulated", options=("--cache-blocks", "640", "--latency", "200:2"), sentences=170),
 }
 
@@ -119,8 +119,12 @@ def main() -> int:
         console.print(f"{time.monotonic() - began:.0f} s in all, with {engine.name} copies. No account was used.")
         if options.keep:
             console.print(f"It still runs: warmstack local status --port {options.port}; end it with local aws down.")
-    except DemoError as error:
-        console.print(f"demo: {error}", style="red", markup=False)
+    except Exception as error:
+        if os.environ.get("WARMSTACK_TRACEBACK"):
+            raise
+        told = str(error) if isinstance(error, DemoError) else f"{type(error).__name__}: {error}"
+        console.print(f"demo: {told}", style="red", markup=False)
+        console.print(f"What it started is stopped. The spec is {SPEC.relative_to(ROOT)}; run the demo again to go on.")
         return 1
     except KeyboardInterrupt:
         console.print("demo: interrupted; what it started is stopped", style="red")

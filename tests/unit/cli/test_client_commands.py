@@ -115,8 +115,8 @@ def test_components_and_adapters_go_by_their_names_in_the_spec(local: Local, tmp
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["invoke", "demo"], "a request is one of MESSAGE, --prompt and --body; nothing is given"),
-        (["invoke", "demo", "a", "--prompt", "b"], "message and prompt is given"),
+        (["invoke", "demo"], "one of MESSAGE, --prompt and --body; none is given"),
+        (["invoke", "demo", "a", "--prompt", "b"], "message and prompt are given"),
         (["invoke", "demo", "--body", "-", "--stream"], "a body is the whole request"),
         (["invoke", "demo", "-", "--system", "@-"], "MESSAGE and --system both read standard input"),
         (["invoke", "demo", "a", "--verbatim"], "--verbatim is for the bytes of a --body"),
