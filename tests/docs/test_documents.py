@@ -190,8 +190,9 @@ GROUPS = (["catalog"], ["adapter"], ["local"])
 def is_command(text: str) -> bool:
     """Tell whether a text starts with a command of the program, and names options that the command has."""
     words = text.split()
-    name = " ".join(words[:3]) if words[1:2] in GROUPS and len(words) > 2 else " ".join(words[:2])
-    if name not in COMMANDS and not (words[1:] in GROUPS or words[1:] in (["--help"], ["--version"])):
+    names = [" ".join(words[:count]) for count in (4, 3, 2)]
+    name = next((one for one in names if one in COMMANDS), "")
+    if not name and not (words[1:] in GROUPS or words[1:] in (["--help"], ["--version"])):
         return False
     section = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8").split(f"\n## `{name}`\n", 1)
     options = {word for word in words if word.startswith("--")} - {"--help"}
