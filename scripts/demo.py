@@ -1,7 +1,7 @@
 """Show the first half of the path, with no AWS account: specs → plan → templates → what would be deployed.
 
-`demo_loop.py` deploys. Runs with the `runtime` set of packages: ``python scripts/demo.py specs/one.yaml`` plans that spec in full and
-synthesizes all of them.
+`demo_loop.py` deploys. Runs with the `runtime` set of packages: ``python scripts/demo.py specs/one.yaml`` plans that
+spec in full and synthesizes all of them.
 """
 
 import argparse

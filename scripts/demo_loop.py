@@ -182,7 +182,9 @@ def show(engine: Engine, port: int, console: Console) -> list[Measured]:
     write_spec(AWARE)
     deploy(console, environment)
     rows.append(measure("PREFIX_AWARE, warmstack's client", port, console, lambda: stable(port, documents)))
-    rows.append(measure("a conversation on a session", port, console, lambda: conversation(port, document(engine, DOCUMENTS))))
+    rows.append(
+        measure("a conversation on a session", port, console, lambda: conversation(port, document(engine, DOCUMENTS)))
+    )
     return rows
 
 
