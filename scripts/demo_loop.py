@@ -32,6 +32,7 @@ BIN = ROOT / ".venv" / "bin"
 FOLDER = ROOT / "build" / "demo"
 SPEC = FOLDER / "demo.yaml"
 OUTPUTS = FOLDER / "cdk-outputs.json"
+ASSEMBLY = FOLDER / "cdk.out"
 STACK = "demo-local"
 REGION = "us-west-2"
 ACCOUNT = "111122223333"
@@ -181,6 +182,9 @@ def show(engine: Engine, port: int, console: Console) -> list[Measured]:
     console.print(f"-  routing: {RANDOM}\n+  routing: {AWARE}", markup=False)
     write_spec(AWARE)
     deploy(console, environment)
+    console.rule("[bold]Is what runs what was deployed?", align="left")
+    place = (OUTPUTS.relative_to(ROOT), "--assembly", ASSEMBLY.relative_to(ROOT))
+    call(console, BIN / "warmstack", "verify", *place, "--local", "--port", str(port))
     rows.append(measure("PREFIX_AWARE, warmstack's client", port, console, lambda: stable(port, documents)))
     rows.append(
         measure("a conversation on a session", port, console, lambda: conversation(port, document(engine, DOCUMENTS)))
@@ -202,6 +206,8 @@ def deploy(console: Console, environment: Mapping[str, str]) -> None:
         str(OUTPUTS.relative_to(ROOT)),
         "--progress",
         "events",
+        "--output",
+        str(ASSEMBLY.relative_to(ROOT)),
         env={**environment, "CDK_VALIDATION": "false"},
     )
 

@@ -20,6 +20,7 @@ def test_the_demo_shows_a_cache_that_gets_warm() -> None:
     command = [sys.executable, "scripts/demo_loop.py", "--engine", "simulated", "--port", str(port)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "demo-local: passed" in done.stdout, "verify"
     rates = [int(one) for one in re.findall(r"([0-9]+)%$", done.stdout, re.MULTILINE)]
     assert len(rates) == 3
     naive, aware, conversation = rates
