@@ -5,6 +5,8 @@ BIN := .venv/bin
 SETUP := $(PYTHON) scripts/setup.py
 DEMO_SPEC ?= specs/rag-prefix-aware.yaml
 DOCKER ?= docker
+ENGINE ?= auto
+KEEP ?=
 
 # Synthesis and tests need no account: do not look for one on the network.
 export AWS_EC2_METADATA_DISABLED := true
@@ -25,9 +27,10 @@ help: ## List the targets
 setup: ## Install everything into .venv and node_modules (a second run does nothing)
 	@$(SETUP) dev
 
-demo: ## Validate, plan and synthesize the example specs, and show what would be deployed
-	@$(SETUP) runtime
+demo: ## Plan, deploy to an AWS on this machine, and see the cache get warm (ENGINE=vllm|simulated, KEEP=1)
+	@$(SETUP) dev
 	@$(BIN)/python scripts/demo.py $(call quoted,$(DEMO_SPEC))
+	@$(BIN)/python scripts/demo_loop.py --engine $(call quoted,$(ENGINE)) $(if $(filter-out 0 no false off,$(call lower,$(KEEP))),--keep)
 
 test: ## Run the tests that need no engine, image build, browser or clients (ARGS="-k name")
 	@$(SETUP) dev

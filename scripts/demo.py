@@ -1,7 +1,7 @@
-"""Show the whole path on this machine, with no AWS account: specs → plan → templates → what is deployed.
+"""Show the first half of the path, with no AWS account: specs → plan → templates → what would be deployed.
 
-Runs with the `runtime` set of packages: ``python scripts/demo.py specs/one.yaml`` plans that spec in full and
-synthesizes all of them.
+`demo_loop.py` deploys. Runs with the `runtime` set of packages: ``python scripts/demo.py specs/one.yaml`` plans that
+spec in full and synthesizes all of them.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def main() -> int:
         console.print()
     console.rule("[bold]What would be deployed", align="left")
     console.print(summary_table(ROOT / ASSEMBLY))
-    console.print(f"Nothing was deployed and no account was used. {time.monotonic() - started:.1f} s in all.")
+    console.print(f"{time.monotonic() - started:.1f} s so far.\n")
     return 0
 
 

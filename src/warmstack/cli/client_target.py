@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from warmstack.cli.client_output import LogLines
-from warmstack.client import EndpointClient, InvalidArgument, NotConnected, connect
+from warmstack.client import EndpointClient, InvalidArgument, NotConnected
 
 LOCAL_REGION = "us-west-2"
 LOCAL_KEY = "local"
@@ -76,10 +76,7 @@ class TargetOrder:
         Raises:
             EndpointError: The options name no endpoint, or AWS's client could not be made.
         """
-        options: dict[str, Any] = {
-            "prefix_aware_id": prefix_aware_id,
-            "connection": connect(**self.connection_options()),
-        }
+        options: dict[str, Any] = {"prefix_aware_id": prefix_aware_id, **self.connection_options()}
         if self.target is not None and not self._is_file():
             if self.stack is not None or self.adapter is not None:
                 raise InvalidArgument(
@@ -116,10 +113,28 @@ class TargetOrder:
             return {"boto3_session": session, "region": self.region, "endpoint_url": self.endpoint_url}
         if self.endpoint_url is not None or self.profile is not None:
             raise InvalidArgument("--local is an address without credentials; leave --endpoint-url and --profile out")
-        region = self.region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or LOCAL_REGION
+        region = self.region or _local_region(self.port) or os.environ.get("AWS_REGION")
+        region = region or os.environ.get("AWS_DEFAULT_REGION") or LOCAL_REGION
         # The local endpoint wants requests signed, with any key: one of the environment must not go out in a mistake.
         session = aws_session(aws_access_key_id=LOCAL_KEY, aws_secret_access_key=LOCAL_KEY, region_name=region)
-        return {"boto3_session": session, "region": region, "endpoint_url": f"http://{LOOPBACK}:{self.port}"}
+        return {
+            "boto3_session": session,
+            "region": region,
+            "endpoint_url": f"http://{LOOPBACK}:{self.port}",
+            # A local AWS has CloudFormation too; AWS's own must not be asked for what --local means.
+            "services_url": f"http://{LOOPBACK}:{self.port}",
+        }
+
+
+def _local_region(port: int) -> str | None:
+    """Return the Region that a local endpoint says it is in; None where none runs."""
+    from warmstack.local.errors import LocalError
+    from warmstack.local.remote import ask
+
+    try:
+        return str(ask(f"http://{LOOPBACK}:{port}", "status").get("region") or "") or None
+    except LocalError:
+        return None
 
 
 def aws_session(**options: Any) -> Any:

@@ -61,8 +61,8 @@ def run_invoke(where: TargetOrder, order: InvokeOrder, *, as_json: bool) -> int:
 def _check(order: InvokeOrder) -> None:
     given = [name for name in ("message", "prompt", "body") if getattr(order, name) is not None]
     if len(given) != 1:
-        said = " and ".join(given) if given else "nothing"
-        raise InvalidArgument(f"a request is one of MESSAGE, --prompt and --body; {said} is given")
+        said = f"{' and '.join(given)} are given" if given else "none is given"
+        raise InvalidArgument(f"a request is an endpoint (TARGET) and one of MESSAGE, --prompt and --body; {said}")
     if order.body is not None and (order.stream or order.system or order.max_tokens or order.temperature is not None):
         raise InvalidArgument("a body is the whole request: write its system message and parameters into it")
     if order.verbatim and order.body is None:

@@ -183,7 +183,8 @@ def _tell_ready(order: UpOrder, assembly: Assembly) -> None:
     for name, value in _environment(order).items():
         print(f"  export {name}={value}")
     region = assembly.endpoints[0].region
-    print(f"  export AWS_DEFAULT_REGION={region}\n")
+    print(f"  export AWS_DEFAULT_REGION={region}")
+    print("  export AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local  # requests are signed, with any key\n")
     for endpoint in assembly.endpoints:
         print(f"endpoint {endpoint.name}")
         if not endpoint.components:

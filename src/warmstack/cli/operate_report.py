@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 
 from rich.table import Table
 from rich.text import Text
@@ -11,6 +12,8 @@ from warmstack.cli.console import console
 from warmstack.operate import Outcome, Report, Result
 from warmstack.spec import printable
 
+MOST_ROWS = 6
+"""More results of one check that passed are one row: an endpoint may have hundreds of adapters."""
 _STYLES: dict[Outcome, str] = {
     "pass": "green",
     "fail": "bold red",
@@ -36,12 +39,20 @@ def show_report(report: Report, *, strict: bool = False) -> None:
     table.add_column("check", no_wrap=True)
     table.add_column("of", overflow="fold", max_width=32)
     table.add_column("what was seen", overflow="fold", ratio=1)
+    passed = Counter(one.check.id for one in report.results if one.outcome == "pass")
+    folded: set[str] = set()
     for one in report.results:
+        subject, seen = one.subject, one.seen
+        if one.outcome == "pass" and passed[one.check.id] > MOST_ROWS:
+            if one.check.id in folded:
+                continue
+            folded.add(one.check.id)
+            subject, seen = f"{passed[one.check.id]} of them", f"{subject}: {seen}; and so on (--json lists all)"
         table.add_row(
             Text(one.outcome, style=_STYLES[one.outcome]),
             Text(one.check.id),
-            Text(printable(one.subject)),
-            Text(printable(one.seen)),
+            Text(printable(subject)),
+            Text(printable(seen)),
         )
     console().print(table)
     sys.stdout.flush()

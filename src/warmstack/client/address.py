@@ -28,15 +28,19 @@ def read_outputs(source: str | Path, *, stack: str | None, cloudformation: Calla
         NotConfigured: There are no such outputs.
         EndpointError: CloudFormation could not be asked.
     """
-    text = str(source)
-    if isinstance(source, Path) or text.endswith(SUFFIX) or "/" in text:
+    if is_file(source):
         name, found = _of_file(Path(source), stack)
     else:
-        name, found = text, _of_stack(cloudformation(), text)
+        name, found = str(source), _of_stack(cloudformation(), str(source))
     try:
         return EndpointOutputs.from_outputs(found)
     except WarmstackError as error:
         raise NotConfigured(f"{name}: {error}") from error
+
+
+def is_file(source: str | Path) -> bool:
+    """Return whether a source of outputs is meant as a file, and not as the name of a stack."""
+    return isinstance(source, Path) or source.endswith(SUFFIX) or "/" in source
 
 
 def pick_component(outputs: EndpointOutputs, wanted: str) -> ComponentOutput:

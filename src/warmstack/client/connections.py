@@ -54,6 +54,7 @@ class Connection:
         session: boto3's session; None with a transport of one's own.
         region: The Region, instead of the session's.
         runtime_url: The runtime's address; None with a transport of one's own.
+        services_url: The address of other services, such as CloudFormation, instead of the Region's.
     """
 
     transport: Transport
@@ -63,6 +64,7 @@ class Connection:
     session: Any = None
     region: str | None = None
     runtime_url: str | None = None
+    services_url: str | None = None
 
     def known_region(self) -> str:
         """Return the Region.
@@ -91,7 +93,14 @@ class Connection:
         Raises:
             EndpointError: boto3 made none.
         """
-        return _client(self.session, name, region=self.region, read=self.timeouts.read_seconds, timeouts=self.timeouts)
+        return _client(
+            self.session,
+            name,
+            region=self.region,
+            read=self.timeouts.read_seconds,
+            timeouts=self.timeouts,
+            url=self.services_url,
+        )
 
     def close(self) -> None:
         """Close every connection."""
@@ -103,6 +112,7 @@ def connect(
     boto3_session: Any | None = None,
     region: str | None = None,
     endpoint_url: str | None = None,
+    services_url: str | None = None,
     retry: RetryPolicy | None = None,
     timeouts: Timeouts | None = None,
     surroundings: Surroundings | None = None,
@@ -113,6 +123,7 @@ def connect(
         boto3_session: Credentials and Region; those of the environment by default.
         region: The Region, instead of the session's.
         endpoint_url: The runtime's address, instead of the Region's; ``warmstack local up`` prints one.
+        services_url: The address of CloudFormation, instead of the Region's; a local AWS has it.
         retry: How often a request is sent again where that is safe.
         timeouts: How long to wait.
         surroundings: Clock, sleep and chance.
@@ -140,6 +151,7 @@ def connect(
         region=region,
         # As botocore resolved it: by the Region and its partition, the environment or the configuration.
         runtime_url=plain.meta.endpoint_url,
+        services_url=services_url,
     )
 
 

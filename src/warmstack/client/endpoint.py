@@ -91,8 +91,14 @@ class EndpointClient:
         """
         from warmstack.client.address import read_outputs
 
+        def ask() -> Any:
+            nonlocal connection
+            connection = connection or connect(**options)
+            return connection.service("cloudformation")
+
+        # A file is read before there are connections: what is wrong with it must not hide behind a missing Region.
+        outputs = read_outputs(source, stack=stack, cloudformation=ask)
         made = connection or connect(**options)
-        outputs = read_outputs(source, stack=stack, cloudformation=lambda: made.service("cloudformation"))
         target = Target(endpoint=outputs.endpoint_name, dialect=outputs.dialect, outputs=outputs)
         mode = sessions or ("off" if outputs.session_seconds == 0 else "auto")
         client = cls(target, prefix_aware_id=prefix_aware_id, sessions=mode, connection=made)

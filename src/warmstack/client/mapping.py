@@ -171,11 +171,13 @@ def _network_failure(error: Exception, said: str) -> fail.EndpointError | None:
     """Return the failure of a connection; None where it is none."""
     certificate = isinstance(error, boto.SSLError)
     if isinstance(error, boto.ConnectionError | urllib.NewConnectionError | urllib.ConnectTimeoutError):
-        way_out = "Check the certificate's authority." if certificate else "Check the region, the address and the VPC."
+        way_out = "Check the certificate's authority." if certificate else _way_to(said)
         text = f"there is no connection to the endpoint: {_ended(said)} {way_out}"
         return fail.NotConnected(text, message=said, retryable=not certificate)
     if isinstance(error, ConnectionRefusedError):
-        return fail.NotConnected(f"there is no connection to the endpoint: {_ended(said)}", message=said)
+        return fail.NotConnected(
+            f"there is no connection to the endpoint: {_ended(said)} {_way_to(said)}", message=said
+        )
     if isinstance(error, boto.ReadTimeoutError | urllib.ReadTimeoutError | TimeoutError):
         way_out = "SageMaker gives a model 60 s, so wait 70; a stream has 8 minutes."
         return fail.ReadTimedOut(f"no answer came within the read time-out: {_ended(said)} {way_out}", message=said)
@@ -183,6 +185,12 @@ def _network_failure(error: Exception, said: str) -> fail.EndpointError | None:
         way_out = "The request may have been served; send it again if that does no harm."
         return fail.ConnectionLost(f"the connection broke: {_ended(said)} {way_out}", message=said)
     return None
+
+
+def _way_to(said: str) -> str:
+    if "://127.0.0.1" in said or "://localhost" in said:
+        return "Does `warmstack local up` run there?"
+    return "Check the region, the address and the VPC."
 
 
 def _model_kind(code: str | None, original_status: int | None, said: str) -> _Kind:

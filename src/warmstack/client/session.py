@@ -137,7 +137,7 @@ class Session:
         """Close the session, and after an exception a stream that is not over: nobody reads it any more."""
         try:
             if kind is not None and self._stream is not None and (stream := self._stream()) is not None:
-                # Guard: the traceback keeps a loop that was left, and the container would compute on.
+                # Guard: the traceback keeps it, and the container would compute on.
                 stream.close()
         finally:
             self.close()

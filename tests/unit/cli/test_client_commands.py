@@ -115,8 +115,8 @@ def test_components_and_adapters_go_by_their_names_in_the_spec(local: Local, tmp
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["invoke", "demo"], "a request is one of MESSAGE, --prompt and --body; nothing is given"),
-        (["invoke", "demo", "a", "--prompt", "b"], "message and prompt is given"),
+        (["invoke", "demo"], "one of MESSAGE, --prompt and --body; none is given"),
+        (["invoke", "demo", "a", "--prompt", "b"], "message and prompt are given"),
         (["invoke", "demo", "--body", "-", "--stream"], "a body is the whole request"),
         (["invoke", "demo", "-", "--system", "@-"], "MESSAGE and --system both read standard input"),
         (["invoke", "demo", "a", "--verbatim"], "--verbatim is for the bytes of a --body"),
@@ -253,7 +253,9 @@ def test_ctrl_c_stops_an_answer_and_then_the_chat(tmp_path: Path) -> None:
             os.write(terminal, b"Hello\n")
             until(terminal, r"\n[a-z]+ [a-z]+ [a-z]+")
             os.write(terminal, b"\x03")
-            until(terminal, "stopped; the conversation is as it was")
+            until(
+                terminal, "stopped; the conversation is as it was(.|\n)*> "
+            )  # a prompt that is not there yet loses Ctrl-D
             os.write(terminal, b"\x04")
             until(terminal, "0 turns, 1 session opened")
             _, status = os.waitpid(child, 0)

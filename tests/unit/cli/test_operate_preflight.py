@@ -13,6 +13,9 @@ from moto import mock_aws
 from tests.unit.cli.runner import Runner, process, write
 from tests.unit.operate.preflighting import SPEC, Stage, stage
 from warmstack.cli import preflight
+from warmstack.cli.operate_report import show_report
+from warmstack.operate import Report
+from warmstack.operate.verification.checks import CANARY
 
 
 @pytest.fixture
@@ -85,3 +88,15 @@ def test_an_address_that_answers_nothing_is_a_failure(spec: Path, tmp_path: Path
     unknown = process("preflight", str(spec), "--profile", "nobody", cwd=tmp_path, env=keys)
     assert "nobody" in unknown.stderr
     assert "Traceback" not in unknown.stderr
+
+
+def test_many_that_passed_are_one_row(capsys: pytest.CaptureFixture[str]) -> None:
+    results = [CANARY.passed(f"adapter-{number}", "a chat") for number in range(20)]
+    results.append(CANARY.failed("adapter-20", "it does not answer"))
+    show_report(Report(subject="many", facts={}, results=tuple(results)))
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[2:4] == [
+        "pass  canary  20 of them  adapter-0: a chat; and so on (--json lists all)",
+        "fail  canary  adapter-20  it does not answer",
+    ]
+    assert lines[-1] == "many: failed (20 passed, 1 failed)"

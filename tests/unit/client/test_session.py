@@ -342,19 +342,20 @@ def test_a_turn_whose_stream_breaks_behind_its_answer_is_over() -> None:
     assert texts(network, 2) == ["one", "Hello", "two"], "kept, and told as kept"
 
 
-def test_an_exception_in_a_loop_closes_the_stream_with_the_session() -> None:
+def test_an_exception_closes_the_stream_with_the_session() -> None:
     network = Network()
     network.will(opened("s-1"), closed())
     network.will_stream(event("Hel"), event("lo"), event(finish="stop"), DONE)
 
     def interrupted() -> None:
         with network.client.session() as session:
-            for _ in session.stream("one"):
-                raise KeyboardInterrupt
+            stream = session.stream("one")
+            assert stream.response().text == ""
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt) as caught:
         interrupted()
-    assert caught.tb is not None, "which keeps the loop"
+    assert caught.tb is not None, "which keeps the stream"
     assert network.transport.opened[0].closed == 1
     assert network.transport.bodies[-1] == CLOSE
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from tests.unit.local.definitions import (
 from tests.unit.local.running import running
 from tests.unit.operate.verifying import Time, look, of, one, outcomes, wrong
 from warmstack.assembly import EndpointDefinition, RoutingDefinition
-from warmstack.local.platform.copies import CopyState
 from warmstack.local.platform.fault_orders import FaultOrder, inflict
 from warmstack.outputs import ComponentOutput, EndpointOutputs
 
@@ -170,17 +168,6 @@ def test_missing_copies_are_waited_for_and_then_reported(tmp_path: Path) -> None
     assert outcomes(report)["component-copies", "chat"] == "fail"
     assert time.told == ["chat is Updating with 1 of 2 copies; legal is Updating (0 s)"]
     assert 10 < time.now <= 20
-
-
-def test_waiting_ends_when_everything_is_there(tmp_path: Path) -> None:
-    with running(parts(), folder=tmp_path, restart_seconds=2) as local:
-        copies = local.platform.endpoints["parts"].copies
-        local.run(local.platform.kill(next(iter(copies.values()))))
-        healed = partial(local.until, lambda: [one.state for one in copies.values()] == [CopyState.IN_SERVICE] * 2)
-        time = Time(then=[healed])
-        report = look(local, "parts", time=time)
-    assert wrong(report) == []
-    assert time.now == 1
 
 
 def test_components_that_are_missing_or_unknown_are_named(tmp_path: Path) -> None:

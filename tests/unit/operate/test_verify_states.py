@@ -186,6 +186,34 @@ def test_a_failed_component_tells_its_reason(local: Local) -> None:
     assert one(report, "canary").outcome == "skipped"
 
 
+def test_waiting_ends_when_the_copies_are_there(local: Local) -> None:
+    def listed(status: str) -> dict[str, Any]:
+        return {"InferenceComponents": [{"InferenceComponentName": "chat", "InferenceComponentStatus": status}]}
+
+    def chat(status: str, current: int) -> dict[str, Any]:
+        runtime = {"CurrentCopyCount": current, "DesiredCopyCount": 2}
+        specification = {"ModelName": "model"}
+        return {
+            "InferenceComponentName": "chat",
+            "InferenceComponentStatus": status,
+            "Specification": specification,
+            "RuntimeConfig": runtime,
+        }
+
+    client = sagemaker(
+        list_inference_components=[listed("Updating"), listed("InService"), listed("InService")],
+        describe_inference_component=[chat("Updating", 0), chat("InService", 1), chat("InService", 2)],
+    )
+    time = Time()
+    report = look(local, canary=False, time=time, sagemaker=client)
+    assert wrong(report) == []
+    assert time.now == 3
+    assert time.told == [
+        "chat is Updating with 0 of 2 copies (0 s)",
+        "chat is InService with 1 of 2 copies (1 s)",
+    ]
+
+
 TEMPLATE = {
     "Parameters": {"Length": {"Type": "String"}},
     "Resources": {
