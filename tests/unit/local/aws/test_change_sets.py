@@ -126,6 +126,13 @@ def test_an_executed_set_makes_the_others_void(aws: Running) -> None:
     assert caught.value.response["Error"]["Code"] == "ChangeSetNotFound"
 
 
+def test_a_direct_update_makes_sets_void_too(aws: Running) -> None:
+    aws.create(text({"One": parameter("1")}))
+    change_set(aws, text({"One": parameter("2")}))
+    aws.update(text({"One": parameter("3")}))
+    assert aws.cloudformation.list_change_sets(StackName="demo")["Summaries"] == []
+
+
 def test_what_cannot_be_a_change_set(aws: Running) -> None:
     template = text({"One": parameter("1")})
     with pytest.raises(ClientError, match=r"Stack \[demo\] does not exist"):

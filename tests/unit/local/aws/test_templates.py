@@ -222,6 +222,11 @@ def test_a_name_that_no_stack_can_have(aws: Running) -> None:
         aws.create(variant_text(), "1st")
 
 
+def test_a_template_that_has_to_come_from_s3(aws: Running) -> None:
+    with pytest.raises(ClientError, match="less than or equal to 51200"):
+        aws.create(text({"One": parameter("x" * 51_200)}))
+
+
 def test_a_template_comes_from_s3(aws: Running) -> None:
     s3 = aws.client("s3")
     place = {"LocationConstraint": "us-west-2"}

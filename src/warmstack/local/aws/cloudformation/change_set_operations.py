@@ -52,6 +52,8 @@ class ChangeSetOperations:
         if not is_new:
             desk.check_updatable(stack)
         wanted = await desk.read(members, stack, is_new=is_new)
+        if desk.store.find(name, region) is not there:
+            raise invalid(f"Stack [{name}] was made or deleted by another request meanwhile; send this one again")
         change_set = self._change_set(stack, members, kind, wanted)
         if there is None:
             desk.store.add(stack)
@@ -107,8 +109,6 @@ class ChangeSetOperations:
         is_creation = stack.status == "REVIEW_IN_PROGRESS"
         if not is_creation:
             desk.check_updatable(stack)
-        # What any other set was made from is no longer so.
-        stack.change_sets.clear()
         keep = bool(members.get("DisableRollback"))
         stack.disable_rollback = keep
         desired, waits = change_set.desired, change_set.waits

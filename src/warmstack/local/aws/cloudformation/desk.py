@@ -100,6 +100,8 @@ class Desk:
             members: The request, for what it says of the stack itself.
             work: What is to be done.
         """
+        # What any change set was made from is no longer so.
+        stack.change_sets.clear()
         stack.token = members.get("ClientRequestToken")
         stack.role_arn = members.get("RoleARN", stack.role_arn)
         stack.capabilities = tuple(members.get("Capabilities", stack.capabilities))

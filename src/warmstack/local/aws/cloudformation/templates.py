@@ -12,6 +12,8 @@ from warmstack.local.aws.ports import Aws
 from warmstack.local.aws.stacks.parameters import read_parameters
 from warmstack.local.aws.stacks.records import Desired, Stack
 
+LARGEST_BODY_BYTES = 51_200
+"""Larger templates come from S3."""
 LARGEST_BYTES = 1 << 20
 """CloudFormation takes templates of up to 1 MB from S3."""
 
@@ -49,7 +51,7 @@ async def read_text(members: Mapping[str, Any], stack: Stack | None, *, aws: Aws
         StackError: There is none.
     """
     if "TemplateBody" in members:
-        return str(members["TemplateBody"])
+        return _bounded(str(members["TemplateBody"]))
     if "TemplateURL" in members:
         return await _fetched(str(members["TemplateURL"]), aws, region)
     if members.get("UsePreviousTemplate") and stack is not None:
@@ -88,6 +90,15 @@ _POLICIES = {
     "DeletionPolicy": ("Delete", "Retain", "RetainExceptOnCreate"),
     "UpdateReplacePolicy": ("Delete", "Retain"),
 }
+
+
+def _bounded(text: str) -> str:
+    if len(text.encode("utf-8", "surrogatepass")) > LARGEST_BODY_BYTES:
+        raise invalid(
+            "1 validation error detected: Value at 'templateBody' failed to satisfy constraint: Member must have "
+            f"length less than or equal to {LARGEST_BODY_BYTES}"
+        )
+    return text
 
 
 async def _fetched(url: str, aws: Aws, region: str) -> str:
