@@ -202,6 +202,26 @@ def test_properties_that_sagemaker_does_not_take(aws: Running, path: tuple[str, 
     assert said in aws.failed()[f"{path[0]} CREATE_FAILED"]
 
 
+@pytest.mark.parametrize(
+    ("resource", "said"),
+    [
+        (("AWS::SSM::Parameter", {"Type": "String"}), "resource One with message: required key [Value] not found"),
+        (("AWS::SSM::Parameter", {"Type": "String", "Value": "v", "Tags": ["a"]}), "[Tags] takes a mapping"),
+        (("AWS::IAM::Role", {"AssumeRolePolicyDocument": DOCUMENT, "Policies": "x"}), "[Policies] takes a list"),
+        (("AWS::IAM::Policy", {"PolicyName": ["a"], "PolicyDocument": "{}"}), "[PolicyName] takes a single value"),
+        (("AWS::ApplicationAutoScaling::ScalableTarget", {}), "required key [ResourceId] not found"),
+        (
+            ("AWS::IAM::Role", {"AssumeRolePolicyDocument": DOCUMENT, "Policies": [{}]}),
+            "could not use the properties: KeyError: 'PolicyName'",
+        ),
+    ],
+)
+def test_properties_that_no_model_checks(aws: Running, resource: tuple[str, dict[str, Any]], said: str) -> None:
+    kind, properties = resource
+    aws.create(text({"One": {"Type": kind, "Properties": properties}}))
+    assert said in aws.failed()["One CREATE_FAILED"]
+
+
 def test_an_endpoint_without_a_configuration(aws: Running) -> None:
     resources = variant()
     del resources["Endpoint"]["Properties"]["EndpointConfigName"]

@@ -240,6 +240,18 @@ def test_what_is_retained_stays(aws: Running) -> None:
     assert sorted(names) == ["/demo/second", "/demo/value"]
 
 
+def test_what_is_retained_except_on_create(aws: Running) -> None:
+    kept = {**parameter("1"), "DeletionPolicy": "RetainExceptOnCreate"}
+    wrong = {**parameter("x", "/demo/wrong"), "DependsOn": "Kept"}
+    wrong["Properties"] = {"Type": "Wrong", "Value": "x"}
+    assert aws.create(text({"Kept": kept, "Wrong": wrong}))["StackStatus"] == "ROLLBACK_COMPLETE"
+    assert aws.client("ssm").describe_parameters()["Parameters"] == []
+    aws.delete()
+    aws.create(text({"Kept": kept}))
+    aws.delete()
+    assert [one["Name"] for one in aws.client("ssm").describe_parameters()["Parameters"]] == ["/demo/value"]
+
+
 def test_a_type_without_a_handler_fails_before_anything_is_created(aws: Running) -> None:
     with pytest.raises(ClientError, match=r"cannot make AWS::SQS::Queue \(Queue\); nothing was created"):
         aws.create(text({**variant(), "Queue": {"Type": "AWS::SQS::Queue"}}))

@@ -69,7 +69,7 @@ def read_template(text: str) -> Mapping[str, Any]:
         document = parse_document(text)
     except DocumentError as error:
         raise invalid(f"Template format error: the template {error}") from error
-    for section in ("Resources", "Parameters", "Conditions", "Mappings", "Outputs"):
+    for section in ("Resources", "Parameters", "Conditions", "Mappings", "Outputs", "Rules"):
         entries = document.get(section)
         if entries is not None and not isinstance(entries, dict):
             raise invalid(f"Template format error: {section} is no mapping")
@@ -79,6 +79,9 @@ def read_template(text: str) -> Mapping[str, Any]:
             raise invalid(f"Template format error: [/Resources/{logical_id}] has no Type")
         if not isinstance(resource.get("Properties", {}), dict):
             raise invalid(f"Template format error: [/Resources/{logical_id}/Properties] is no mapping")
+        after = resource.get("DependsOn", [])
+        if not isinstance(after, str) and not (isinstance(after, list) and all(isinstance(one, str) for one in after)):
+            raise invalid(f"Template format error: [/Resources/{logical_id}/DependsOn] takes a logical id, or a list")
         for policy, allowed in _POLICIES.items():
             if (value := resource.get(policy, "Delete")) not in allowed:
                 raise invalid(f"Template format error: [/Resources/{logical_id}] has {policy} {value!r}; the local AWS "

@@ -42,11 +42,22 @@ def check_template(template: LiveTemplate, *, capabilities: Sequence[str]) -> di
             raise invalid(f"{where}: Fn::Transform runs a macro; the local AWS has none")
         _check_value(template.resolve(template.properties(logical_id), logical_id), logical_id)
         _check_attributes(template, template.properties(logical_id), logical_id)
-    _check_attributes(template, document.get("Outputs"), "Outputs")
+    _check_outputs(template)
     if template.problems:
         raise invalid(f"Template error: {'; '.join(template.problems)}")
     _check_capabilities(template, there, capabilities)
     return waits
+
+
+def _check_outputs(template: LiveTemplate) -> None:
+    section = template.source.document.get("Outputs") or {}
+    for key, output in section.items():
+        where = f"Outputs.{key}"
+        if not isinstance(output, dict) or "Value" not in output:
+            raise invalid(f"Template format error: [/Outputs/{key}] has no Value")
+        if "Condition" not in output or template.condition(output["Condition"], where) is True:
+            _check_attributes(template, output, where)
+            _check_value(template.resolve([output["Value"], output.get("Export")], where), where)
 
 
 def _check_types(template: LiveTemplate, there: Sequence[str]) -> None:

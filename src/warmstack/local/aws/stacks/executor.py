@@ -18,7 +18,7 @@ from warmstack.local.aws.errors import ResourceError
 from warmstack.local.aws.stacks.live import LiveTemplate
 from warmstack.local.aws.stacks.outputs import answer_outputs
 from warmstack.local.aws.stacks.records import Desired, Output, Resource, Snapshot, Stack
-from warmstack.local.aws.stacks.removal import Removal, on_delete, on_replace
+from warmstack.local.aws.stacks.removal import Removal, on_delete, on_replace, on_undo
 from warmstack.local.aws.stacks.restore import Restore
 from warmstack.local.aws.stacks.rollout import Rollout
 from warmstack.local.aws.stacks.workshop import Workshop
@@ -132,7 +132,8 @@ class Executor:
         stack.resources = {name: stack.resources[name] for name in then.resources}
         kept = {one.physical_id for one in stack.resources.values()}
         # What took the place of something goes first, and nothing refers to any of it now.
-        await self._clean(stack, [one for one in stack.fresh if one.physical_id not in kept], [])
+        fresh = [one for one in stack.fresh if one.physical_id not in kept]
+        await Removal(self.workshop, stack, fresh, on_undo).run()
         stack.outputs = then.outputs
         self._settle(stack, then.desired, "UPDATE_ROLLBACK_COMPLETE", outputs=then.outputs)
 
@@ -217,7 +218,7 @@ class Executor:
         journal = self.workshop.journal
         journal.stack(stack, "ROLLBACK_IN_PROGRESS", reason)
         resources = list(stack.resources.values())
-        removal = Removal(self.workshop, stack, resources, on_delete)
+        removal = Removal(self.workshop, stack, resources, on_undo)
         if await removal.run():
             self._take_away(stack, removal)
             self._settle(stack, stack.desired, "ROLLBACK_COMPLETE", outputs=())

@@ -57,8 +57,13 @@ class Removal:
 
 
 def on_delete(resource: Resource) -> str:
-    """Return what the template says about a resource that leaves it."""
-    return resource.deletion_policy
+    """Return what the template says about a resource that leaves it: Delete or Retain."""
+    return "Delete" if resource.deletion_policy == "Delete" else "Retain"
+
+
+def on_undo(resource: Resource) -> str:
+    """Return what the template says about a resource whose creation is taken back."""
+    return "Delete" if resource.deletion_policy == "RetainExceptOnCreate" else on_delete(resource)
 
 
 def on_replace(resource: Resource) -> str:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from warmstack.local.aws.errors import ResourceError
+from warmstack.local.aws.resources.expected import check_properties
 from warmstack.local.aws.resources.registry import handler_of
 from warmstack.local.aws.stacks.differences import difference
 from warmstack.local.aws.stacks.live import LiveTemplate
@@ -80,6 +81,7 @@ class Rollout:
         )
         try:
             wanted = replace(wanted, properties=template.answered(logical_id))
+            check_properties(kind, logical_id, wanted.properties)
         except ResourceError as error:
             raise self._workshop.failed(self._stack, before or wanted, _word(before), error) from error
         if before is None:

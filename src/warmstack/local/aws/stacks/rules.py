@@ -21,7 +21,10 @@ def check_rules(template: LiveTemplate) -> None:
             raise invalid(f"Template format error: rule {name} is no mapping")
         if "RuleCondition" in rule and not _holds(template, rule["RuleCondition"], name):
             continue
-        for assertion in rule.get("Assertions", []):
+        assertions = rule.get("Assertions", [])
+        if not isinstance(assertions, list) or not all(isinstance(one, dict) for one in assertions):
+            raise invalid(f"Template format error: rule {name} has no list of Assertions")
+        for assertion in assertions:
             if not _holds(template, assertion.get("Assert"), name):
                 raise invalid(str(assertion.get("AssertDescription") or f"an assertion of rule {name} does not hold"))
 

@@ -14,7 +14,6 @@ from warmstack.local.aws.resources.registry import handler_of
 from warmstack.local.aws.stacks.journal import Journal
 from warmstack.local.aws.stacks.records import Resource, Stack
 
-RETAIN = frozenset({"Retain"})
 INITIATED = "Resource creation Initiated"
 
 
@@ -91,7 +90,7 @@ class Workshop:
         Raises:
             ResourceError: It could not be removed; the events say so.
         """
-        if policy in RETAIN:
+        if policy == "Retain":
             return self.journal.resource(stack, resource, "DELETE_SKIPPED")
         resource = self.journal.resource(stack, resource, "DELETE_IN_PROGRESS")
         order = self._order(stack, resource, lambda _: None, lambda: False, "")
@@ -162,6 +161,6 @@ def _noun(word: str) -> str:
 def _reason(error: Exception) -> str:
     if isinstance(error, WarmstackError):
         return str(error)
-    # A defect of the local AWS: the deployment fails and says so, and the log has the place.
+    # Values inside of a property that have another form, or a defect: the log has the place.
     traceback.print_exception(error)
-    return f"the local AWS failed: {type(error).__name__}: {error}"
+    return f"the local AWS could not use the properties: {type(error).__name__}: {error}"
