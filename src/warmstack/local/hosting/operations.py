@@ -49,6 +49,7 @@ class Hosting:
             "DeleteInferenceComponent": self._delete_component,
             "AddTags": self._add_tags,
             "ListTags": self._list_tags,
+            "DeleteTags": self._delete_tags,
         }
 
     def described_config(self, name: str) -> Members | None:
@@ -163,6 +164,13 @@ class Hosting:
         there = self.records.tags.setdefault(_text(members, "ResourceArn"), {})
         there |= _tags(members)
         return {"Tags": [{"Key": key, "Value": value} for key, value in there.items()]}
+
+    async def _delete_tags(self, members: Members) -> Members:
+        there = self.records.tags.get(_text(members, "ResourceArn"), {})
+        keys = members.get("TagKeys")
+        for key in keys if isinstance(keys, list) else []:
+            there.pop(str(key), None)
+        return {}
 
     async def _list_tags(self, members: Members) -> Members:
         there = self.records.tags.get(_text(members, "ResourceArn"), {})

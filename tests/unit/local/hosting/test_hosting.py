@@ -313,6 +313,8 @@ def test_tags_are_kept(client: Any) -> None:
     client.add_tags(ResourceArn=arn, Tags=[{"Key": "stage", "Value": "b"}])
     tags = {one["Key"]: one["Value"] for one in client.list_tags(ResourceArn=arn)["Tags"]}
     assert tags == {"team": "a", "stage": "b"}
+    client.delete_tags(ResourceArn=arn, TagKeys=["team", "absent"])
+    assert client.list_tags(ResourceArn=arn)["Tags"] == [{"Key": "stage", "Value": "b"}]
 
 
 def test_copies_of_components_can_be_restarted_with_the_configuration(tmp_path: Path) -> None:
