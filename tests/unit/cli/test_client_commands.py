@@ -296,8 +296,12 @@ def test_ctrl_c_stops_an_answer_of_which_nothing_has_come(tmp_path: Path) -> Non
 def test_a_chat_that_is_ended_closes_its_session(local: Local, number: signal.Signals) -> None:
     sessions = local.platform.endpoints["demo"].sessions
     words = [*PROGRAM, "chat", "demo", "--local", "--port", local.url.rpartition(":")[2], "--json"]
-    with subprocess.Popen(words, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
-        local.until(lambda: len(sessions.live(now_seconds=local.clock())) == 1)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(words, env=environment(), **pipes) as child:
+        # Only now does it know the session's id: the server has had it for some milliseconds.
+        assert child.stderr is not None
+        assert b"session " in child.stderr.readline()
+        assert len(sessions.live(now_seconds=local.clock())) == 1
         child.send_signal(number)
         out, _ = child.communicate(timeout=30)
     assert child.returncode == (130 if number is signal.SIGINT else 128 + number)
