@@ -108,6 +108,7 @@ class Changes:
             return
         green.progress = self._now("InService")
         platform.endpoints[blue.name] = green
+        blue.successor = green
         await platform.end_fleet(blue)
 
     async def _swap(self, endpoint: Endpoint, definition: EndpointDefinition) -> None:

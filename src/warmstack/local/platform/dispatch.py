@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from warmstack.local.container import ContainerGoneError, ContainerReply, ContainerRequest
@@ -104,6 +104,7 @@ class Dispatcher:
             ApiError: No copy can take it, or the one that did gave no answer.
         """
         began = self._timer()
+        call = _current(call)
         copy, decision = self._choose(call)
         entry.copy, entry.reason, entry.detail = copy.name, decision.reason.value, decision.detail
         entry.in_session = call.session is not None
@@ -191,6 +192,15 @@ class Dispatcher:
         closed = closed_session(flight.headers)
         if closed is not None:
             endpoint.sessions.close(closed)
+
+
+def _current(call: Call) -> Call:
+    """Return a call to what takes requests now: while its body came, an update may have replaced its endpoint."""
+    endpoint = call.endpoint.current
+    if endpoint is call.endpoint:
+        return call
+    variant = endpoint.variants.get(call.variant.definition.name) or next(iter(endpoint.variants.values()))
+    return replace(call, endpoint=endpoint, variant=variant)
 
 
 class Flight:

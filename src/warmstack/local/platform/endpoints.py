@@ -111,6 +111,8 @@ class Endpoint:
         self.sessions = SessionTable()
         self.outage = Outage()
         self.progress = Progress(changed_at=created_at)
+        self.successor: Endpoint | None = None
+        """What took its place in an update; requests that were on their way to it go there."""
 
     @property
     def name(self) -> str:
@@ -129,6 +131,14 @@ class Endpoint:
         for name, variant in self.variants.items():
             if name in before:
                 variant.instances, variant.desired_instances = before[name].instances, before[name].desired_instances
+
+    @property
+    def current(self) -> Endpoint:
+        """The endpoint of this name that takes requests now: itself, or what took its place."""
+        found = self
+        while found.successor is not None:
+            found = found.successor
+        return found
 
     @property
     def takes_components(self) -> bool:

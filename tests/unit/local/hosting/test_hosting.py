@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import threading
 import time
 from collections import Counter
@@ -333,3 +334,26 @@ def test_copies_of_components_can_be_restarted_with_the_configuration(tmp_path: 
         endpoint_is(client, "InService")
         assert before.isdisjoint(local.platform.endpoints["demo"].copies)
         ask(local, InferenceComponentName="base")
+
+
+def test_a_request_whose_body_comes_after_the_update_is_answered(local: Local, client: Any) -> None:
+    create_model(client, "m-1")
+    create_config(client, "c-1", "m-1")
+    create_config(client, "c-2", "m-1", prefix=1024)
+    client.create_endpoint(EndpointName="demo", EndpointConfigName="c-1")
+    endpoint_is(client, "InService")
+    blue = local.platform.endpoints["demo"]
+    body = chat()
+    connection = http.client.HTTPConnection("127.0.0.1", int(local.url.rpartition(":")[2]), timeout=20)
+    connection.putrequest("POST", "/endpoints/demo/invocations")
+    connection.putheader("authorization", "AWS4-HMAC-SHA256 Credential=x")
+    connection.putheader("content-type", "application/json")
+    connection.putheader("content-length", str(len(body)))
+    connection.endheaders(body[:10])
+    client.update_endpoint(EndpointName="demo", EndpointConfigName="c-2")
+    endpoint_is(client, "InService")
+    local.until(lambda: not blue.copies)
+    connection.send(body[10:])
+    answer = connection.getresponse()
+    assert (answer.status, answer.read()[:1]) == (200, b"{")
+    connection.close()
