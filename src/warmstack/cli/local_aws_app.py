@@ -7,6 +7,22 @@ from typing import Annotated, Any
 
 import typer
 
+from warmstack.cli.local_options import (
+    Adapters,
+    CacheBlocks,
+    Choices,
+    Copies,
+    Detach,
+    Engine,
+    Instances,
+    KvCache,
+    Latencies,
+    Limits,
+    Model,
+    ModelCode,
+    Seed,
+    WithoutDefects,
+)
 from warmstack.local.defaults import DEFAULT_HOST, DEFAULT_PORT
 
 aws_app = typer.Typer(
@@ -23,56 +39,21 @@ def up(
     *,
     region: Annotated[str, typer.Option("--region", help="The Region, instead of the environment's.")] = _ABSENT,
     account: Annotated[str, typer.Option("--account", help="The account's number.")] = _ABSENT,
-    engine: Annotated[
-        str, typer.Option("--engine", metavar="vllm|simulated", help="What computes the answers.")
-    ] = "vllm",
-    copies: Annotated[
-        int, typer.Option("--copies", help="The most copies that start in all: else 2 of vllm, 512 simulated.", min=1)
-    ] = _ABSENT,
-    instances: Annotated[
-        int, typer.Option("--instances", help="The most instances that start in all.", min=1)
-    ] = _ABSENT,
-    model: Annotated[
-        Path, typer.Option("--model", metavar="DIR", help="A model's folder, instead of a small random one.")
-    ] = _ABSENT,
-    adapters: Annotated[
-        list[str], typer.Option("--adapter", metavar="NAME=PATH", help="An adapter's folder or archive.")
-    ] = _NONE,
-    kv_cache: Annotated[
-        str, typer.Option("--kv-cache", metavar="SIZE", help="The KV cache of each copy of vllm.")
-    ] = "256MiB",
-    cache_blocks: Annotated[
-        int, typer.Option("--cache-blocks", help="The prefix cache of each simulated copy, in blocks of 16.", min=1)
-    ] = _ABSENT,
-    latency: Annotated[
-        str,
-        typer.Option(
-            "--latency",
-            metavar="PREFILL:DECODE",
-            help="Milliseconds of a simulated copy for 1,000 tokens of prompt, and for a token of the answer.",
-        ),
-    ] = _ABSENT,
-    limits: Annotated[
-        list[str], typer.Option("--limit", metavar="NAME=VALUE", help="A limit of the API: `local options` lists them.")
-    ] = _NONE,
-    choices: Annotated[
-        list[str],
-        typer.Option(
-            "--choice", metavar="NAME=VALUE", help="What SageMaker leaves undocumented: `local options` lists them."
-        ),
-    ] = _NONE,
-    model_code: Annotated[
-        Path, typer.Option("--model-code", metavar="DIR", help="LMI's model.py, which lies beside the weights on AWS.")
-    ] = _ABSENT,
-    without_defects: Annotated[
-        list[str],
-        typer.Option(
-            "--without-defect", metavar="NAME", help="A server's known defect to leave out: `local options` lists them."
-        ),
-    ] = _NONE,
+    engine: Engine = "vllm",
+    copies: Copies = _ABSENT,
+    instances: Instances = _ABSENT,
+    model: Model = _ABSENT,
+    adapters: Adapters = _NONE,
+    kv_cache: KvCache = "256MiB",
+    cache_blocks: CacheBlocks = _ABSENT,
+    latency: Latencies = _ABSENT,
+    limits: Limits = _NONE,
+    choices: Choices = _NONE,
+    model_code: ModelCode = _ABSENT,
+    without_defects: WithoutDefects = _NONE,
     port: Port = DEFAULT_PORT,
-    seed: Annotated[int, typer.Option("--seed", help="The seed of every random choice.")] = 0,
-    detach: Annotated[bool, typer.Option("--detach", "-d", help="Return when it serves.")] = False,
+    seed: Seed = 0,
+    detach: Detach = False,
     as_json: AsJson = False,
 ) -> None:
     """Serve a local AWS until Ctrl-C: stacks are kept in memory, and end with it.

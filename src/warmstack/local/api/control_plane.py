@@ -17,6 +17,7 @@ from warmstack.local.api.control_lists import page
 from warmstack.local.api.documents import Documents
 from warmstack.local.api.replies import read_request
 from warmstack.local.api.services import Services
+from warmstack.local.hosting.records import refused, required_text
 from warmstack.local.platform.copies import CopyState
 from warmstack.local.platform.endpoints import Component, Endpoint
 from warmstack.local.wire.errors import ApiError
@@ -87,7 +88,7 @@ class ControlPlane:
         return self._documents.endpoint(self._endpoint(members))
 
     async def _describe_config(self, members: Members) -> Members:
-        name = _text(members, "EndpointConfigName")
+        name = required_text(members, "EndpointConfigName")
         created = self._services.hosting and self._services.hosting.described_config(name)
         if created:
             return created
@@ -123,11 +124,11 @@ class ControlPlane:
         wanted = members.get("DesiredRuntimeConfig")
         count = wanted.get("CopyCount") if isinstance(wanted, dict) else None
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            raise _validation("DesiredRuntimeConfig.CopyCount must be a whole number, 0 or above")
+            raise refused("DesiredRuntimeConfig.CopyCount must be a whole number, 0 or above")
         if component.definition.base is not None:
-            raise _validation(f"{component.name} is an adapter: it runs on the copies of {component.hosts}")
+            raise refused(f"{component.name} is an adapter: it runs on the copies of {component.hosts}")
         if any(copy.state is CopyState.STARTING for copy in endpoint.copies_of(component.name)):
-            raise _validation(
+            raise refused(
                 f"Cannot update inference component {component.name} while its copies are starting or stopping"
             )
         most = self._services.platform.most_copies(endpoint, component)
@@ -141,7 +142,7 @@ class ControlPlane:
         return {"InferenceComponentArn": self._documents.arn("inference-component", component.name)}
 
     def _endpoint(self, members: Members) -> Endpoint:
-        name = _text(members, "EndpointName")
+        name = required_text(members, "EndpointName")
         found = self._services.platform.endpoints.get(name)
         if found is None:
             raise _not_found("endpoint", self._documents.arn("endpoint", name))
@@ -153,7 +154,7 @@ class ControlPlane:
                 yield endpoint, component
 
     def _component(self, members: Members) -> tuple[Endpoint, Component]:
-        name = _text(members, "InferenceComponentName")
+        name = required_text(members, "InferenceComponentName")
         for endpoint, component in self._components():
             if component.name == name:
                 return endpoint, component
@@ -170,19 +171,8 @@ def _members(raw: bytes) -> Members:
     return value
 
 
-def _text(members: Members, name: str) -> str:
-    value = members.get(name)
-    if not isinstance(value, str) or not value:
-        raise _validation(f"{name} is missing")
-    return value
-
-
-def _validation(message: str) -> ApiError:
-    return ApiError("ValidationException", 400, message)
-
-
 def _not_found(what: str, arn: str) -> ApiError:
-    return _validation(f'Could not find {what} "{arn}".')
+    return refused(f'Could not find {what} "{arn}".')
 
 
 def _json(value: Members, status: int) -> Response:

@@ -9,8 +9,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from warmstack.assembly import Assembly, EndpointDefinition
+from warmstack.assembly.identities import name_in
 from warmstack.local.hosting.changes import Changes
-from warmstack.local.hosting.records import Members, Records, refused
+from warmstack.local.hosting.records import Members, Records, refused, required_text
 from warmstack.local.platform.endpoints import Component, Endpoint
 from warmstack.local.platform.platform import Platform
 
@@ -63,7 +64,7 @@ class Hosting:
         }
 
     async def _create_model(self, members: Members) -> Members:
-        name = _text(members, "ModelName")
+        name = required_text(members, "ModelName")
         if name in self.records.models:
             raise refused(f'Cannot create already existing model "{self.records.arn("model", name)}".')
         self._note("model", name, members)
@@ -71,7 +72,7 @@ class Hosting:
         return {"ModelArn": self.records.arn("model", name)}
 
     async def _describe_model(self, members: Members) -> Members:
-        name = self._known("model", self.records.models, _text(members, "ModelName"))
+        name = self._known("model", self.records.models, required_text(members, "ModelName"))
         return {
             **{key: value for key, value in self.records.models[name].items() if key != "Tags"},
             "ModelArn": self.records.arn("model", name),
@@ -79,11 +80,11 @@ class Hosting:
         }
 
     async def _delete_model(self, members: Members) -> Members:
-        del self.records.models[self._known("model", self.records.models, _text(members, "ModelName"))]
+        del self.records.models[self._known("model", self.records.models, required_text(members, "ModelName"))]
         return {}
 
     async def _create_config(self, members: Members) -> Members:
-        name = _text(members, "EndpointConfigName")
+        name = required_text(members, "EndpointConfigName")
         if name in self.records.configs:
             arn = self.records.arn("endpoint-config", name)
             raise refused(f'Cannot create already existing endpoint configuration "{arn}".')
@@ -91,32 +92,32 @@ class Hosting:
         for variant in variants if isinstance(variants, list) else []:
             model = variant.get("ModelName") if isinstance(variant, dict) else None
             if model is not None:
-                self._known("model", self.records.models, _name_in(model))
+                self._known("model", self.records.models, name_in(model))
         self._note("config", name, members)
         self.records.configs[name] = dict(members)
         return {"EndpointConfigArn": self.records.arn("endpoint-config", name)}
 
     async def _delete_config(self, members: Members) -> Members:
-        name = _text(members, "EndpointConfigName")
+        name = required_text(members, "EndpointConfigName")
         del self.records.configs[self._known("endpoint configuration", self.records.configs, name)]
         return {}
 
     async def _create_endpoint(self, members: Members) -> Members:
-        name = _text(members, "EndpointName")
+        name = required_text(members, "EndpointName")
         if name in self._platform.endpoints:
             raise refused(f'Cannot create already existing endpoint "{self.records.arn("endpoint", name)}".')
         self._components[name] = {}
-        self._changes.create(self._defined(name, _text(members, "EndpointConfigName")))
+        self._changes.create(self._defined(name, required_text(members, "EndpointConfigName")))
         self._tag("endpoint", name, members)
         return {"EndpointArn": self.records.arn("endpoint", name)}
 
     async def _update_endpoint(self, members: Members) -> Members:
-        endpoint = self._settled(_text(members, "EndpointName"))
-        self._changes.update(endpoint, self._defined(endpoint.name, _text(members, "EndpointConfigName")))
+        endpoint = self._settled(required_text(members, "EndpointName"))
+        self._changes.update(endpoint, self._defined(endpoint.name, required_text(members, "EndpointConfigName")))
         return {"EndpointArn": self.records.arn("endpoint", endpoint.name)}
 
     async def _delete_endpoint(self, members: Members) -> Members:
-        endpoint = self._endpoint(_text(members, "EndpointName"))
+        endpoint = self._endpoint(required_text(members, "EndpointName"))
         if endpoint.progress.status in ("Creating", "Updating", "Deleting"):
             raise refused(f"Cannot delete endpoint {endpoint.name} while status is {endpoint.progress.status}")
         if endpoint.components:
@@ -126,11 +127,11 @@ class Hosting:
         return {}
 
     async def _create_component(self, members: Members) -> Members:
-        name = _text(members, "InferenceComponentName")
+        name = required_text(members, "InferenceComponentName")
         if any(name in one.components for one in self._platform.endpoints.values()):
             arn = self.records.arn("inference-component", name)
             raise refused(f'Cannot create already existing inference component "{arn}".')
-        endpoint = self._settled(_name_in(_text(members, "EndpointName")))
+        endpoint = self._settled(name_in(required_text(members, "EndpointName")))
         definition = self._defined_component(endpoint, name, members)
         base = endpoint.components.get(definition.base or "")
         if base is not None and base.progress.status != "InService":
@@ -141,7 +142,7 @@ class Hosting:
         return {"InferenceComponentArn": self.records.arn("inference-component", name)}
 
     async def _update_component(self, members: Members) -> Members:
-        endpoint, component = self._component(_text(members, "InferenceComponentName"))
+        endpoint, component = self._component(required_text(members, "InferenceComponentName"))
         if component.progress.status in _BUSY:
             raise refused(f"Cannot update inference component {component.name} while it is {component.progress.status}")
         kept = self._components.get(endpoint.name, {}).get(component.name, {})
@@ -152,7 +153,7 @@ class Hosting:
         return {"InferenceComponentArn": self.records.arn("inference-component", component.name)}
 
     async def _delete_component(self, members: Members) -> Members:
-        endpoint, component = self._component(_text(members, "InferenceComponentName"))
+        endpoint, component = self._component(required_text(members, "InferenceComponentName"))
         adapters = ", ".join(one.name for one in endpoint.adapters_of(component.name))
         if adapters:
             raise refused(f"Cannot delete inference component {component.name}: {adapters} are adapters of it")
@@ -161,23 +162,23 @@ class Hosting:
         return {}
 
     async def _add_tags(self, members: Members) -> Members:
-        there = self.records.tags.setdefault(_text(members, "ResourceArn"), {})
+        there = self.records.tags.setdefault(required_text(members, "ResourceArn"), {})
         there |= _tags(members)
         return {"Tags": [{"Key": key, "Value": value} for key, value in there.items()]}
 
     async def _delete_tags(self, members: Members) -> Members:
-        there = self.records.tags.get(_text(members, "ResourceArn"), {})
+        there = self.records.tags.get(required_text(members, "ResourceArn"), {})
         keys = members.get("TagKeys")
         for key in keys if isinstance(keys, list) else []:
             there.pop(str(key), None)
         return {}
 
     async def _list_tags(self, members: Members) -> Members:
-        there = self.records.tags.get(_text(members, "ResourceArn"), {})
+        there = self.records.tags.get(required_text(members, "ResourceArn"), {})
         return {"Tags": [{"Key": key, "Value": value} for key, value in there.items()]}
 
     def _defined(self, name: str, config: str) -> EndpointDefinition:
-        assembly = self.records.read(name, _name_in(config), self._components.get(name, {}))
+        assembly = self.records.read(name, name_in(config), self._components.get(name, {}))
         self._told(assembly)
         return assembly.endpoints[0]
 
@@ -206,7 +207,7 @@ class Hosting:
         raise refused(f'Could not find inference component "{self.records.arn("inference-component", name)}".')
 
     def _known(self, what: str, there: Mapping[str, Members], name: str) -> str:
-        found = _name_in(name)
+        found = name_in(name)
         if found not in there:
             kind = "model" if what == "model" else "endpoint-config"
             raise refused(f'Could not find {what} "{self.records.arn(kind, found)}".')
@@ -223,14 +224,3 @@ class Hosting:
 def _tags(members: Members) -> dict[str, str]:
     tags = members.get("Tags")
     return {str(one["Key"]): str(one["Value"]) for one in tags} if isinstance(tags, list) else {}
-
-
-def _name_in(value: str) -> str:
-    return value.rsplit("/", 1)[-1] if value.startswith("arn:") else value
-
-
-def _text(members: Members, name: str) -> str:
-    value = members.get(name)
-    if not isinstance(value, str) or not value:
-        raise refused(f"{name} is missing")
-    return value

@@ -17,6 +17,18 @@ def refused(message: str) -> ApiError:
     return ApiError("ValidationException", 400, message)
 
 
+def required_text(members: Members, name: str) -> str:
+    """Return a member that is a text.
+
+    Raises:
+        ApiError: It is missing, empty or something else.
+    """
+    value = members.get(name)
+    if not isinstance(value, str) or not value:
+        raise refused(f"{name} is missing")
+    return value
+
+
 @dataclass(slots=True, kw_only=True)
 class Records:
     """Models and configurations, by their names.
