@@ -6,17 +6,16 @@ import asyncio
 import itertools
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from warmstack.assembly import EndpointDefinition
 from warmstack.errors import WarmstackError
-from warmstack.local.container import ContainerGoneError, ContainerRequest, read_body
 from warmstack.local.errors import LocalError
 from warmstack.local.platform.copies import Copy, CopyState, Instance
 from warmstack.local.platform.endpoints import Component, Endpoint, Variant
 from warmstack.local.platform.orders import AdapterOrder, CopyOrder, CopyStarter, Report
+from warmstack.local.platform.pings import watch_pings
 from warmstack.local.platform.placement import Accelerators, instance_for
 from warmstack.local.platform.start_plan import Room, StartPlan, plan_start
 from warmstack.routing import RoutingChoices
@@ -46,8 +45,6 @@ class PlatformSettings:
 
 
 STARTS_IN_VAIN = 3
-PING_TIMEOUT_SECONDS = 2.0
-"""A container has to answer /ping in 2 s (developer guide, your-algorithms-inference-code, read 2026-11-30)."""
 
 
 class Platform:
@@ -108,7 +105,16 @@ class Platform:
             raise
         self.ready = True
         if self.settings.ping_seconds > 0:
-            self._spawn(self._watch_pings())
+            self._spawn(
+                watch_pings(
+                    self.endpoints,
+                    seconds=self.settings.ping_seconds,
+                    most_failures=self.settings.ping_failures,
+                    replace=self.restart_instance,
+                    report=self._report,
+                    sleep=self._sleep,
+                )
+            )
 
     async def raise_fleet(self, endpoint: Endpoint) -> None:
         """Start what an endpoint is to have, beside what else runs; it need not be one that serves yet.
@@ -383,28 +389,6 @@ class Platform:
             lost = endpoint.sessions.drop_instance(copy.instance.name)
             self._report(f"{copy.instance.name} is released; {len(lost)} sessions are lost")
 
-    async def _watch_pings(self) -> None:
-        failures: dict[str, int] = {}
-        while True:
-            await self._sleep(self.settings.ping_seconds)
-            # "Failing /ping: the instance is replaced, except on endpoints that use inference components."
-            asked = [
-                (endpoint, copy)
-                for endpoint in self.endpoints.values()
-                for copy in endpoint.copies.values()
-                if copy.state is CopyState.IN_SERVICE and copy.component is None
-            ]
-            answers = await asyncio.gather(*(_pings(copy) for _, copy in asked))
-            failures = {
-                copy.name: 0 if well else failures.get(copy.name, 0) + 1
-                for (_, copy), well in zip(asked, answers, strict=True)
-            }
-            for endpoint, copy in asked:
-                # Guard: while the others were asked, it may have ended or been replaced.
-                if failures[copy.name] >= self.settings.ping_failures and copy.state is CopyState.IN_SERVICE:
-                    self._report(f"{copy.name} failed /ping {failures[copy.name]} times")
-                    await self.restart_instance(endpoint, copy.instance)
-
     def _spawn(self, work: Awaitable[None]) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
@@ -414,17 +398,6 @@ class Platform:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._report(f"something failed in the background: {error}")
-
-
-async def _pings(copy: Copy) -> bool:
-    if copy.container is None:
-        return False
-    with suppress(ContainerGoneError, TimeoutError):
-        async with asyncio.timeout(PING_TIMEOUT_SECONDS):
-            reply = await copy.container.send(ContainerRequest(method="GET", path="/ping"))
-            await read_body(reply)
-            return reply.status == 200
-    return False
 
 
 def _leaves(group: BaseExceptionGroup[WarmstackError]) -> list[WarmstackError]:
