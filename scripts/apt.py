@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -52,9 +53,48 @@ def install(packages: Sequence[str], still_missing: Callable[[], Sequence[str]],
     raise AptError(f"apt-get could not install {', '.join(packages)}; it said:\n{output}")
 
 
-def _apt(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def unpack(package: str, into: Path, *, name: str) -> None:
+    """Put a package's files into a folder, without installing it: a service that it brings is not started.
+
+    Args:
+        package: its name.
+        into: the folder, which is made; one that is there already is replaced.
+        name: what the lines that are printed start with.
+
+    Raises:
+        AptError: the files are not there afterwards; nor is the folder.
+    """
+    print(f"{name}: fetching {package} with apt-get", flush=True)
+    into.parent.mkdir(parents=True, exist_ok=True)
+    said = ""
+    for number in range(TRIES):
+        if number:
+            time.sleep(PAUSE_SECONDS)
+        with tempfile.TemporaryDirectory(dir=into.parent) as folder:
+            _apt(["update"])
+            done = _apt(["download", package], Path(folder))
+            said = done.stdout.strip()
+            files = list(Path(folder).glob("*.deb"))
+            if done.returncode != 0 or len(files) != 1:
+                continue
+            whole = Path(folder, "files")
+            opened = _run(["dpkg-deb", "--extract", str(files[0]), str(whole)])
+            said = opened.stdout.strip()
+            if opened.returncode == 0:
+                shutil.rmtree(into, ignore_errors=True)
+                whole.rename(into)
+                return
+    raise AptError(f"apt-get could not fetch {package}; it said:\n{said[-2000:]}")
+
+
+def _apt(arguments: Sequence[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return _run(["apt-get", "--quiet", *arguments], folder)
+
+
+def _run(command: Sequence[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["apt-get", "--quiet", *arguments],
+        command,
+        cwd=folder,
         env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -1,5 +1,7 @@
 """Install what `make test-image` needs: buildah and debootstrap, by apt. A run that finds them does nothing.
 
+The registry that images are pushed to is only unpacked: installed, its service would start with the machine.
+
 Runs with the system's Python and its standard library alone.
 """
 
@@ -8,6 +10,7 @@ import platform
 import shutil
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import apt
 
@@ -17,6 +20,10 @@ PACKAGES = {
     "/usr/share/keyrings/debian-archive-keyring.gpg": "debian-archive-keyring",
 }
 """What has to be there, a program on PATH or a file, and the package that brings it."""
+REGISTRY_PACKAGE = "docker-registry"
+REGISTRY_FOLDER = Path(__file__).resolve().parents[1] / "build" / "image-tools" / REGISTRY_PACKAGE
+REGISTRY = REGISTRY_FOLDER / "usr/bin/docker-registry"
+"""The program that serves a registry."""
 
 
 class ToolsError(Exception):
@@ -27,9 +34,11 @@ def main() -> int:
     """Install what is missing; return the exit status."""
     try:
         packages = missing()
-        refuse(packages)
+        refuse([*packages, *([] if has_registry() else [REGISTRY_PACKAGE])])
         if packages:
             apt.install(packages, missing, name="image")
+        if not has_registry():
+            apt.unpack(REGISTRY_PACKAGE, REGISTRY_FOLDER, name="image")
     except (ToolsError, apt.AptError) as error:
         print(f"image: {error}", file=sys.stderr)
         return 1
@@ -42,6 +51,11 @@ def main() -> int:
 def missing() -> list[str]:
     """Return the packages whose programs or files are not there."""
     return apt.missing(PACKAGES)
+
+
+def has_registry() -> bool:
+    """Return whether the registry has been unpacked."""
+    return REGISTRY.exists()
 
 
 def refuse(packages: Sequence[str]) -> None:

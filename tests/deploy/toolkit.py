@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,22 +40,24 @@ class Toolkit:
     Args:
         aws: The local AWS.
         folder: Where specs and assemblies go.
+        variables: What the CLI's environment has besides.
     """
 
     aws: Running
     folder: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def run(self, *arguments: str) -> Outcome:
         """Run the CLI."""
-        return run_cdk(arguments, self.aws.environment, self.folder)
+        return run_cdk(arguments, {**self.aws.environment, **self.variables}, self.folder)
 
-    def synthesize(self, spec: Mapping[str, Any]) -> Path:
+    def synthesize(self, spec: Mapping[str, Any], files: Mapping[str, str] | None = None) -> Path:
         """Return the cloud assembly of a spec."""
-        return synthesize(spec, self.folder / f"assembly-{len(list(self.folder.iterdir()))}")
+        return synthesize(spec, self.folder / f"assembly-{len(list(self.folder.iterdir()))}", files)
 
-    def deploy(self, spec: Mapping[str, Any], *arguments: str) -> Outcome:
-        """Deploy a spec's stack."""
-        assembly = self.synthesize(spec)
+    def deploy(self, spec: Mapping[str, Any], *arguments: str, files: Mapping[str, str] | None = None) -> Outcome:
+        """Deploy a spec's stack; ``files`` lie beside the spec."""
+        assembly = self.synthesize(spec, files)
         return self.run("deploy", "--app", str(assembly), "--require-approval", "never", *arguments)
 
     def destroy(self, spec: Mapping[str, Any]) -> Outcome:
@@ -99,12 +101,14 @@ def run_cdk(arguments: Sequence[str], variables: Mapping[str, str], folder: Path
     return Outcome(status=done.returncode, text=done.stdout)
 
 
-def synthesize(spec: Mapping[str, Any], place: Path) -> Path:
-    """Return the cloud assembly of a spec."""
+def synthesize(spec: Mapping[str, Any], place: Path, files: Mapping[str, str] | None = None) -> Path:
+    """Return the cloud assembly of a spec; ``files`` lie beside it."""
     # Late: it starts node.
     import app as program
 
     place.mkdir()
+    for name, text in (files or {}).items():
+        (place / name).write_text(text, encoding="utf-8")
     path = place / "spec.yaml"
     # Guard: PyYAML writes shared parts as anchors, which specs do not have.
     path.write_text(yaml.safe_dump(json.loads(json.dumps(spec)), sort_keys=False), encoding="utf-8")

@@ -22,6 +22,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     monkeypatch.setattr(platform, "machine", lambda: HERE[1])
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(image_tools, "missing", list)
+    monkeypatch.setattr(image_tools, "has_registry", lambda: True)
     monkeypatch.setattr(apt, "PAUSE_SECONDS", 0.0)
     return monkeypatch
 
@@ -72,3 +73,50 @@ def test_it_tries_again_and_says_what_apt_said(
 def test_missing_names_packages_not_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(image_tools, "PACKAGES", {"sh": "dash", "/no/such/file": "some-package", "no-program": "other"})
     assert image_tools.missing() == ["some-package", "other"]
+
+
+APT_GET = """\
+#!/bin/sh
+echo "$*" >>"{note}"
+case "$*" in *download*) {download} ;; esac
+"""
+DPKG_DEB = """\
+#!/bin/sh
+mkdir -p "$3/usr/bin" && cp "$2" "$3/usr/bin/docker-registry"
+"""
+
+
+def programs(folder: Path, here: pytest.MonkeyPatch, download: str) -> Path:
+    """Stand-ins of apt-get and dpkg-deb, first on PATH; returns where apt-get writes down what it was told."""
+    note = folder / "called"
+    for name, text in (("apt-get", APT_GET.format(note=note, download=download)), ("dpkg-deb", DPKG_DEB)):
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    here.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return note
+
+
+def test_the_registry_is_unpacked_and_not_installed(here: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    note = programs(tmp_path, here, "echo program >some-registry_1_amd64.deb")
+    place = tmp_path / "tools" / "registry"
+    here.setattr(image_tools, "has_registry", (place / "usr/bin/docker-registry").exists)
+    here.setattr(image_tools, "REGISTRY_FOLDER", place)
+    assert image_tools.main() == 0
+    assert (place / "usr/bin/docker-registry").read_text() == "program\n"
+    assert note.read_text().splitlines() == ["--quiet update", "--quiet download docker-registry"]
+    assert image_tools.main() == 0
+    assert len(note.read_text().splitlines()) == 2
+    assert [one.name for one in place.parent.iterdir()] == ["registry"]
+
+
+def test_a_registry_that_cannot_be_fetched_is_said_with_apts_words(
+    here: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    note = programs(tmp_path, here, "echo no mirror answers; exit 100")
+    place = tmp_path / "tools" / "registry"
+    here.setattr(image_tools, "has_registry", lambda: False)
+    here.setattr(image_tools, "REGISTRY_FOLDER", place)
+    assert image_tools.main() == 1
+    assert "image: apt-get could not fetch docker-registry; it said:\nno mirror answers" in capsys.readouterr().err
+    assert len(note.read_text().splitlines()) == 2 * apt.TRIES
+    assert list(place.parent.iterdir()) == []
