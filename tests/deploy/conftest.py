@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.deploy.toolkit import Toolkit
+from tests.deploy.toolkit import REGION, Toolkit
 from tests.unit.local.aws.running import running
 
 BOOTSTRAP = "CDKToolkit"
@@ -28,3 +31,17 @@ def toolkit(bootstrapped: Toolkit) -> Iterator[Toolkit]:
         yield bootstrapped
     finally:
         bootstrapped.aws.empty(kept=BOOTSTRAP)
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """What a process of its own gets of this one's environment."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("AWS_")}
+    return kept | {"XDG_STATE_HOME": str(tmp_path / "state"), "TMPDIR": str(tmp_path), "AWS_REGION": REGION}
+
+
+@pytest.fixture
+def port() -> int:
+    """A port that is free."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])

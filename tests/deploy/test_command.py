@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import socket
-import subprocess
-import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,64 +12,13 @@ import boto3
 import pytest
 from botocore.config import Config
 
+from tests.deploy.process import WAIT_SECONDS, local_aws, serving
 from tests.deploy.toolkit import REGION, run_cdk, spec_of, synthesize
 
 pytestmark = pytest.mark.deploy
 
-WAIT_SECONDS = 60
 SPEC = spec_of("rag-prefix-aware")
 BODY = json.dumps({"messages": [{"role": "user", "content": "hello"}], "max_tokens": 4})
-
-
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("AWS_")}
-    return kept | {"XDG_STATE_HOME": str(tmp_path / "state"), "TMPDIR": str(tmp_path), "AWS_REGION": REGION}
-
-
-@pytest.fixture
-def port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
-
-
-def local_aws(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "warmstack", "local", "aws", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=WAIT_SECONDS, check=False)
-
-
-@contextmanager
-def serving(environment: dict[str, str], port: int) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
-    """A local AWS in a process of its own, and the variables that lead to it."""
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "warmstack",
-            "local",
-            "aws",
-            "up",
-            "--engine",
-            "simulated",
-            "--port",
-            str(port),
-            "--json",
-        ],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        assert process.stdout
-        line = process.stdout.readline()
-        assert line, process.communicate(timeout=WAIT_SECONDS)[1]
-        yield process, json.loads(line)["environment"]
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.communicate(timeout=WAIT_SECONDS)
 
 
 class Load:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from warmstack.assembly.assets import Assets
 from warmstack.assembly.components import read_components
 from warmstack.assembly.definitions import Assembly, EndpointDefinition, ModelDefinition, Notice
 from warmstack.assembly.errors import AssemblyError
@@ -73,7 +74,14 @@ def read_assembly(
     return Assembly(endpoints=endpoints, notices=tuple(dict.fromkeys(reading.notices)), outputs=outputs)
 
 
-def read_template(document: Mapping[str, Any], *, stack: str, account: str, region: str) -> Assembly:
+def read_template(
+    document: Mapping[str, Any],
+    *,
+    stack: str,
+    account: str,
+    region: str,
+    images: Mapping[str, Path] | None = None,
+) -> Assembly:
     """Read the endpoints of a template that is in memory.
 
     Args:
@@ -81,12 +89,14 @@ def read_template(document: Mapping[str, Any], *, stack: str, account: str, regi
         stack: What its stack is called.
         account: The account to read it for.
         region: The Region to read it for.
+        images: Build contexts of images, by tag.
 
     Raises:
         AssemblyError: It defines no endpoint that can be served: every problem, a line each.
     """
     problems = Problems()
-    source = Source(stack=stack, names=frozenset({stack}), file=Path(stack), document=document)
+    assets = Assets(images={} if images is None else images)
+    source = Source(stack=stack, names=frozenset({stack}), file=Path(stack), document=document, assets=assets)
     reading = _Reading([source], {}, problems, account=account, region=region, default_region=region)
     endpoints = reading.endpoints()
     if problems:

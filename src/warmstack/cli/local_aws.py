@@ -5,8 +5,11 @@ from __future__ import annotations
 import gc
 import json
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from warmstack.assembly import DEFAULT_REGION
@@ -20,6 +23,7 @@ from warmstack.cli.local_process import (
     run,
     start_behind,
 )
+from warmstack.local.aws.docker_command import PROGRAM
 from warmstack.local.defaults import DEFAULT_PORT
 from warmstack.local.errors import LocalError, missing_package
 from warmstack.local.instances import running_on, serves_already, state_folder
@@ -78,6 +82,7 @@ def serve_aws_in_background(order: UpOrder, *, as_json: bool) -> int:
 
 def environment(port: int, region: str) -> dict[str, str]:
     """Return the variables that lead the CDK CLI and boto3 to a local AWS."""
+    docker = docker_program()
     return {
         # Guard: by an address instead of this name, clients put a bucket's name in front of it.
         "AWS_ENDPOINT_URL": f"http://localhost:{port}",
@@ -87,7 +92,16 @@ def environment(port: int, region: str) -> dict[str, str]:
         "AWS_DEFAULT_REGION": region,
         # Nothing looks for credentials of a machine in the cloud.
         "AWS_EC2_METADATA_DISABLED": "true",
+        # Images are not built: what they would carry is read from their build contexts.
+        **({"CDK_DOCKER": str(docker)} if docker else {}),
     }
+
+
+def docker_program() -> Path | None:
+    """Return the program that takes build contexts in Docker's place, where it is installed beside this one."""
+    beside = Path(sys.executable).parent / PROGRAM
+    found = str(beside) if beside.is_file() else shutil.which(PROGRAM)
+    return Path(found) if found else None
 
 
 def print_environment(port: int, *, as_json: bool) -> int:
@@ -164,7 +178,7 @@ def _tell(order: UpOrder, region: str, *, as_json: bool, more: dict[str, Any] | 
 
 def _lines(variables: dict[str, str]) -> list[str]:
     unset = [f"unset {' '.join(UNSET[:3])}", f"unset {' '.join(UNSET[3:])}"]
-    return [*unset, *(f"export {name}={value}" for name, value in variables.items())]
+    return [*unset, *(f"export {name}={shlex.quote(value)}" for name, value in variables.items())]
 
 
 def _account(order: UpOrder) -> str:

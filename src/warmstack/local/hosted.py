@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -51,6 +51,7 @@ def make_hosted(
     hosts: frozenset[str],
     stop: Stop,
     report: Report,
+    images: Mapping[str, Path] | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Hosted:
     """Put a local endpoint together that starts with nothing.
@@ -63,6 +64,7 @@ def make_hosted(
         hosts: The names under which it may be asked.
         stop: Ends it.
         report: Is told what is going on.
+        images: Build contexts of images, by tag; looked at when an endpoint is made.
         clock: Seconds since the epoch.
 
     Raises:
@@ -79,7 +81,9 @@ def make_hosted(
                 said.add(line)
                 report(f"note: {line}")
 
-    hosting = Hosting(platform, Records(account=account, region=region), told=tell)
+    hosting = Hosting(
+        platform, Records(account=account, region=region, images={} if images is None else images), told=tell
+    )
     services = make_services(order, platform, Random(order.seed), account=account, region=region, hosting=hosting)
     about = About(
         source=str(order.source),

@@ -98,14 +98,19 @@ def serves_already(running: Running) -> LocalError:
     )
 
 
+def run_folder(state: Path, port: int, pid: int) -> Path:
+    """Return where the files of a process are that serves a port."""
+    return state / "runs" / f"{port}-{pid}"
+
+
 def make_run_folder(state: Path, port: int) -> Path:
     """Return a folder for the files of this process: logs, sessions, disk tiers. Those of dead ones are removed.
 
     Raises:
         LocalError: It cannot be made.
     """
-    runs = state / "runs"
-    folder = runs / f"{port}-{os.getpid()}"
+    folder = run_folder(state, port, os.getpid())
+    runs = folder.parent
     try:
         runs.mkdir(parents=True, exist_ok=True, mode=0o700)
         for left in runs.iterdir():

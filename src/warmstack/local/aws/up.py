@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 
 from warmstack.local.aws.assembled import LocalAws, make_local_aws
+from warmstack.local.aws.build_contexts import BuildContexts
 from warmstack.local.aws.progress import Progress
 from warmstack.local.errors import LocalError
 from warmstack.local.hosted import Hosted, make_hosted
@@ -55,7 +56,14 @@ async def run_aws(
         account = order.account or ACCOUNT
         # The one place where SageMaker is chosen.
         hosted = make_hosted(
-            order, account=account, region=region, folder=folder, hosts=LOOPBACK, stop=stop, report=report
+            order,
+            account=account,
+            region=region,
+            folder=folder,
+            hosts=LOOPBACK,
+            stop=stop,
+            report=report,
+            images=BuildContexts(folder),
         )
         aws = make_local_aws(
             account=account,

@@ -123,7 +123,7 @@ def _sglang(model: ModelDefinition) -> Iterator[str]:
 def _missing_formatters(model: ModelDefinition, switched_on: bool) -> Iterator[str]:
     path = model.environment.get(FORMATTERS)
     if switched_on and path and base_formatters(model) is None:
-        yield f"the formatters in {path} do not run: the assembly does not hold them"
+        yield f"the formatters in {path} do not run: the build context of the image is not here"
 
 
 def _settings(model: ModelDefinition) -> Callable[[str], str | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from warmstack.assembly import Assembly, AssemblyError, read_template
@@ -40,6 +41,7 @@ class Records:
         configs: Members of CreateEndpointConfig.
         created_at: When each was created, by its kind and name, in seconds since the epoch.
         tags: By ARN.
+        images: Build contexts of images, by tag.
     """
 
     account: str
@@ -48,6 +50,7 @@ class Records:
     configs: dict[str, Members] = field(default_factory=dict)
     created_at: dict[tuple[str, str], float] = field(default_factory=dict)
     tags: dict[str, dict[str, str]] = field(default_factory=dict)
+    images: Mapping[str, Path] = field(default_factory=dict)
 
     def arn(self, kind: str, name: str) -> str:
         """Return the ARN of a resource."""
@@ -75,7 +78,9 @@ class Records:
             f"Component{at}": _resource("InferenceComponent", one) for at, one in enumerate(components.values())
         }
         try:
-            return read_template({"Resources": resources}, stack=endpoint, account=self.account, region=self.region)
+            return read_template(
+                {"Resources": resources}, stack=endpoint, account=self.account, region=self.region, images=self.images
+            )
         except AssemblyError as error:
             raise refused(str(error)) from error
 
