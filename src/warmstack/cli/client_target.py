@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from warmstack.cli.client_output import LogLines
+from warmstack.cli.local_services import services_at
 from warmstack.client import EndpointClient, InvalidArgument, NotConnected
 
 LOCAL_REGION = "us-west-2"
@@ -90,6 +91,13 @@ class TargetOrder:
                 "no endpoint is named: give its name, a file of cdk deploy --outputs-file, or --stack with the name of "
                 "a deployed stack"
             )
+        if self.port is not None and self.target is None:
+            local = services_at(f"http://{LOOPBACK}:{self.port}")
+            if local.kind == "endpoint":
+                raise InvalidArgument(
+                    f"--stack is {self.stack!r}, and {local.lacks('stacks')}; give the endpoint's name as TARGET, or "
+                    "deploy the stack to `warmstack local aws up`"
+                )
         return EndpointClient.from_outputs(
             source,
             stack=self.stack if self.target is not None else None,
