@@ -334,16 +334,6 @@ def test_a_file_of_outputs_may_have_any_name(local: Local, tmp_path: Path, monke
     assert run(local, "invoke", "outputs", "Hello", "--max-tokens", "2").returncode == 0
 
 
-def test_a_local_endpoint_has_no_stacks_to_ask(local: Local) -> None:
-    done = run(local, "invoke", "--stack", "demo-prod", "--prompt", "Hello")
-    assert done.returncode == 1
-    assert done.stderr.startswith("warmstack: --stack is 'demo-prod', and port ")
-    assert done.stderr.endswith(
-        " serves a local endpoint, which has no stacks; give the endpoint's name as TARGET, or deploy the stack to "
-        "`warmstack local aws up`\n"
-    )
-
-
 def test_where_no_local_endpoint_runs_the_way_out_is_told() -> None:
     done = run(None, "chat", "demo", "--local", "--port", "9")
     assert "no local endpoint answers on port 9; start one: warmstack local up FILE --port 9" in done.stderr

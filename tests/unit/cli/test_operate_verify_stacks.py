@@ -113,6 +113,17 @@ def test_a_local_endpoint_has_no_stacks(folder: Path, local: Local) -> None:
     assert "no --assembly is named, and port" in " ".join(compared.stdout.split())
 
 
+def test_a_client_is_told_the_same(folder: Path, local: Local) -> None:
+    port = port_of(local)
+    words = ["invoke", "--stack", "demo", "--prompt", "Hello", "--local", "--port", port]
+    done = subprocess.run([*PROGRAM, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"warmstack: --stack is 'demo', and port {port} serves a local endpoint, which has no stacks; give the "
+        "endpoint's name as TARGET, or deploy the stack to `warmstack local aws up`\n"
+    )
+
+
 def test_where_nothing_answers_a_stack_is_not_asked_for(folder: Path) -> None:
     done = verify(folder, "--stack", "demo", "--local", "--port", "1")
     assert done.returncode == 1

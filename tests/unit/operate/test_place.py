@@ -109,9 +109,17 @@ def test_a_stack_that_is_not_there_or_publishes_nothing_is_an_error_with_the_way
     with pytest.raises(RefusedError, match="cloudformation:DescribeStacks: AccessDenied"):
         find(stack="demo-prod", client=cloudformation(describe_stacks=denied))
     stacks = cloudformation().describe_stacks()
-    stacks["Stacks"][0] |= {"StackStatus": "ROLLBACK_COMPLETE", "Outputs": []}
-    with pytest.raises(OperateError, match="whose status is ROLLBACK_COMPLETE: the stack has no output EndpointName"):
-        find(stack="demo-prod", client=cloudformation(describe_stacks=stacks))
+    for status, way_out in (
+        ("ROLLBACK_COMPLETE", "read its first failed event, mend it, and deploy again"),
+        ("CREATE_COMPLETE", "give the endpoint's name besides --stack"),
+    ):
+        stacks["Stacks"][0] |= {"StackStatus": status, "Outputs": []}
+        with pytest.raises(OperateError) as caught:
+            find(stack="demo-prod", client=cloudformation(describe_stacks=stacks))
+        assert str(caught.value) == (
+            f"--stack is 'demo-prod', whose status is {status}: the stack has no output EndpointName; it is not a "
+            f"Warmstack endpoint stack; {way_out}"
+        )
 
 
 def test_a_file_of_outputs_names_the_stack_to_ask(outputs: Path) -> None:

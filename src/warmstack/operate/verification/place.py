@@ -12,6 +12,7 @@ from warmstack.client.address import read_outputs
 from warmstack.errors import WarmstackError
 from warmstack.operate.asking import RefusedError
 from warmstack.operate.errors import OperateError
+from warmstack.operate.verification.endpoint import COMPLETE
 from warmstack.operate.verification.expected import Expected, of_assembly
 from warmstack.operate.verification.live import LiveEndpoint
 from warmstack.operate.verification.run import ExpectedOf
@@ -135,10 +136,10 @@ def _published(stack: str, region: str | None, cloudformation: Callable[[], Any]
         return EndpointOutputs.from_outputs(deployed.outputs)
     except WarmstackError as error:
         # A creation that was rolled back leaves a stack that has a status and nothing else.
-        raise OperateError(
-            f"--stack is {stack!r}, whose status is {deployed.status}: {error}; if its creation failed, read its first "
-            "failed event, mend it, and deploy again"
-        ) from error
+        way_out = "read its first failed event, mend it, and deploy again"
+        if deployed.status in COMPLETE:
+            way_out = "give the endpoint's name besides --stack"
+        raise OperateError(f"--stack is {stack!r}, whose status is {deployed.status}: {error}; {way_out}") from error
 
 
 def _nothing(_: LiveEndpoint) -> Expected | None:
