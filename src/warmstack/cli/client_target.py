@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from warmstack.cli.client_output import LogLines
+from warmstack.cli.local_services import services_at
 from warmstack.client import EndpointClient, InvalidArgument, NotConnected
 
 LOCAL_REGION = "us-west-2"
@@ -90,6 +91,13 @@ class TargetOrder:
                 "no endpoint is named: give its name, a file of cdk deploy --outputs-file, or --stack with the name of "
                 "a deployed stack"
             )
+        if self.port is not None and self.target is None:
+            local = services_at(f"http://{LOOPBACK}:{self.port}")
+            if local.kind == "endpoint":
+                raise InvalidArgument(
+                    f"--stack is {self.stack!r}, and {local.lacks('stacks')}; give the endpoint's name as TARGET, or "
+                    "deploy the stack to `warmstack local aws up`"
+                )
         return EndpointClient.from_outputs(
             source,
             stack=self.stack if self.target is not None else None,
@@ -111,12 +119,10 @@ class TargetOrder:
         if self.port is None:
             session = aws_session(profile_name=self.profile, region_name=self.region) if self.profile else None
             return {"boto3_session": session, "region": self.region, "endpoint_url": self.endpoint_url}
-        if self.endpoint_url is not None or self.profile is not None:
-            raise InvalidArgument("--local is an address without credentials; leave --endpoint-url and --profile out")
+        refuse_besides_local(self.endpoint_url, self.profile)
         region = self.region or _local_region(self.port) or os.environ.get("AWS_REGION")
         region = region or os.environ.get("AWS_DEFAULT_REGION") or LOCAL_REGION
-        # The local endpoint wants requests signed, with any key: one of the environment must not go out in a mistake.
-        session = aws_session(aws_access_key_id=LOCAL_KEY, aws_secret_access_key=LOCAL_KEY, region_name=region)
+        session = local_session(region)
         return {
             "boto3_session": session,
             "region": region,
@@ -124,6 +130,22 @@ class TargetOrder:
             # A local AWS has CloudFormation too; AWS's own must not be asked for what --local means.
             "services_url": f"http://{LOOPBACK}:{self.port}",
         }
+
+
+def refuse_besides_local(endpoint_url: str | None, profile: str | None) -> None:
+    """Refuse options that --local excludes.
+
+    Raises:
+        InvalidArgument: One of them is given.
+    """
+    if endpoint_url is not None or profile is not None:
+        raise InvalidArgument("--local is an address without credentials; leave --endpoint-url and --profile out")
+
+
+def local_session(region: str) -> Any:
+    """Return boto3's session for what runs on this machine."""
+    # It wants requests signed, with any key: one of the environment must not go out in a mistake.
+    return aws_session(aws_access_key_id=LOCAL_KEY, aws_secret_access_key=LOCAL_KEY, region_name=region)
 
 
 def _local_region(port: int) -> str | None:

@@ -13,6 +13,7 @@ operate_app = typer.Typer(no_args_is_help=True, add_completion=False)
 _ABSENT: Any = None
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON for scripts.")]
 Region = Annotated[str, typer.Option("--region", help="The Region, instead of the environment's.")]
+LocalPort = Annotated[int, typer.Option("--port", "-p", help="The port of the local one.", min=1, max=65535)]
 Profile = Annotated[str, typer.Option("--profile", help="A profile of the AWS configuration.")]
 
 
@@ -25,6 +26,10 @@ def preflight(
     endpoint_url: Annotated[
         str, typer.Option("--endpoint-url", metavar="URL", help="One address for all of AWS, such as a local one.")
     ] = _ABSENT,
+    local: Annotated[bool, typer.Option("--local", help="The local AWS: no credentials needed.")] = False,
+    port: Annotated[
+        int, typer.Option("--port", "-p", help="The port of the local AWS.", min=1, max=65535)
+    ] = DEFAULT_PORT,
     strict: Annotated[
         bool, typer.Option("--strict", help="Warnings, and what could not be seen, count as errors.")
     ] = False,
@@ -37,7 +42,8 @@ def preflight(
     """
     from warmstack.cli.preflight import PreflightOptions, run_preflight
 
-    options = PreflightOptions(region=region, profile=profile, endpoint_url=endpoint_url, strict=strict)
+    where = port if local else None
+    options = PreflightOptions(region=region, profile=profile, endpoint_url=endpoint_url, port=where, strict=strict)
     raise typer.Exit(run_preflight(specs, options, as_json=as_json))
 
 
@@ -58,10 +64,8 @@ def verify(
     endpoint_url: Annotated[
         str, typer.Option("--endpoint-url", metavar="URL", help="The address of SageMaker and its runtime.")
     ] = _ABSENT,
-    local: Annotated[bool, typer.Option("--local", help="The local endpoint: no credentials needed.")] = False,
-    port: Annotated[
-        int, typer.Option("--port", "-p", help="The port of the local endpoint.", min=1, max=65535)
-    ] = DEFAULT_PORT,
+    local: Annotated[bool, typer.Option("--local", help="The local endpoint or AWS: no credentials needed.")] = False,
+    port: LocalPort = DEFAULT_PORT,
     timeout: Annotated[
         str, typer.Option("--timeout", metavar="TIME", help="How long to wait until all is there, such as 90s.")
     ] = "20m",

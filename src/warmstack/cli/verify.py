@@ -13,8 +13,10 @@ from typing import Any
 
 from warmstack.cli.client_target import TargetOrder
 from warmstack.cli.console import print_json
+from warmstack.cli.local_services import services_at
 from warmstack.cli.operate_report import show_report
 from warmstack.client import EndpointClient, connect
+from warmstack.client.connections import is_loopback
 from warmstack.operate import (
     Named,
     OperateError,
@@ -53,19 +55,25 @@ def run_verify(where: TargetOrder, options: VerifyOptions, *, as_json: bool) -> 
     with closing(connect(**where.connection_options())) as connection:
         # One address serves the runtime and the control plane of a local endpoint.
         url = connection.runtime_url if where.port is not None else where.endpoint_url
+        local = services_at(url) if url is not None and is_loopback(url) else None
+        # A local AWS has the stacks of its endpoints; AWS's own must not be asked for them.
+        stacks = url if local is not None and local.kind == "aws" else None
 
         def service(name: str, address: str | None) -> Any:
             return make_client(connection.session, name, region=where.region, endpoint_url=address)
+
+        def cloudformation() -> Any:
+            return _with_stacks(service("cloudformation", stacks))
 
         place = find_place(
             Named(
                 target=where.target,
                 stack=where.stack,
                 assembly=options.assembly,
-                local=where.port is not None,
+                stackless=local.lacks("stacks") if local is not None and where.port is not None and not stacks else "",
                 region=connection.known_region(),
             ),
-            lambda: service("cloudformation", None),
+            cloudformation,
         )
         order = VerifyOrder(
             endpoint=place.endpoint,
@@ -80,6 +88,18 @@ def run_verify(where: TargetOrder, options: VerifyOptions, *, as_json: bool) -> 
     else:
         show_report(report)
     return int(report.failed())
+
+
+def _with_stacks(client: Any) -> Any:
+    """Return a client of CloudFormation, unless the environment leads it to a local endpoint, which has no stacks."""
+    url = client.meta.endpoint_url
+    local = services_at(url) if is_loopback(url) else None
+    if local is not None and local.kind == "endpoint":
+        raise OperateError(
+            f"CloudFormation is asked at {url}, as the environment says, and {local.lacks('stacks')}; give --assembly "
+            "cdk.out, or deploy the stack to `warmstack local aws up`"
+        )
+    return client
 
 
 def _tools(place: Place, connection: Any, sagemaker: Any) -> VerifyTools:

@@ -164,6 +164,27 @@ def is_loopback(url: str) -> bool:
         return False
 
 
+def open_client(session: Any, name: str, config: Any, *, region: str | None, url: str | None) -> Any:
+    """Return boto3's client of a service, which reaches an address of this machine without a proxy.
+
+    Args:
+        session: boto3's session.
+        name: The service.
+        config: botocore's configuration.
+        region: The Region; None for the session's.
+        url: The address; None for AWS's, or that of the environment.
+    """
+    from botocore.config import Config
+
+    client = session.client(name, region_name=region, endpoint_url=url, config=config)
+    if getproxies() and is_loopback(client.meta.endpoint_url):
+        # Guard: the environment's proxy is another machine, and this address would be that machine's own.
+        client.close()
+        direct = config.merge(Config(proxies={}))
+        client = session.client(name, region_name=region, endpoint_url=url, config=direct)
+    return client
+
+
 def _session(region: str | None) -> Any:
     try:
         import boto3
@@ -192,13 +213,7 @@ def _client(
             retries={"total_max_attempts": 1},
             user_agent_extra="warmstack",
         )
-        client = session.client(name, region_name=region, endpoint_url=url, config=config)
-        if getproxies() and is_loopback(client.meta.endpoint_url):
-            # Guard: the environment's proxy is another machine, and this address would be that machine's own.
-            client.close()
-            direct = config.merge(Config(proxies={}))
-            client = session.client(name, region_name=region, endpoint_url=url, config=direct)
-        return client
+        return open_client(session, name, config, region=region, url=url)
     except RAISED_BY_AWS_CLIENT as error:
         # Before ValueError: an unknown Region is one, too.
         raise from_botocore(error) from error

@@ -11,7 +11,7 @@ that it takes; it is never a guess.
 
 from warmstack.operate.clients import make_client
 from warmstack.operate.errors import OperateError
-from warmstack.operate.preflights.account import Account
+from warmstack.operate.preflights.account import Account, LocalAws
 from warmstack.operate.preflights.checks import PREFLIGHT_CHECKS
 from warmstack.operate.preflights.run import preflight
 from warmstack.operate.results import Check, Outcome, Report, Result
@@ -29,6 +29,7 @@ __all__ = [
     "Check",
     "DeployedStack",
     "Expected",
+    "LocalAws",
     "Named",
     "OperateError",
     "Outcome",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from warmstack.client.connections import open_client
 from warmstack.client.mapping import RAISED_BY_AWS_CLIENT, from_botocore
 from warmstack.operate.errors import OperateError
 
@@ -35,7 +36,7 @@ def make_client(session: Any, service: str, *, region: str | None, endpoint_url:
         user_agent_extra="warmstack",
     )
     try:
-        return session.client(service, region_name=region, endpoint_url=endpoint_url, config=config)
+        return open_client(session, service, config, region=region, url=endpoint_url)
     except ValueError as error:
         raise OperateError(f"the address {endpoint_url!r} is none: {error}; write one such as https://…") from error
     except RAISED_BY_AWS_CLIENT as error:

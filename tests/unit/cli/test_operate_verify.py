@@ -106,7 +106,7 @@ def test_scripts_get_json(folder: Path, local: Local) -> None:
     ("words", "problem"),
     [
         ([], "no endpoint is named: give its name"),
-        (["--stack", "demo"], "--stack is 'demo', and a local endpoint has no stacks"),
+        (["--stack", "demo"], "serves a local endpoint, which has no stacks"),
         (["demo-prod", "--timeout", "soon"], "--timeout: 'soon' is not a time"),
         (["nowhere.json"], "nowhere.json cannot be read"),
         (["--assembly", "nowhere"], "nowhere"),

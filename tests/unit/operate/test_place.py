@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.unit.operate.fakes import Scripted
+from tests.unit.operate.fakes import Scripted, refused
 from tests.unit.operate.test_verify_states import TEMPLATE, cloudformation
 from warmstack.client import NotConfigured
 from warmstack.operate import Named, OperateError, Place, find_place
+from warmstack.operate.asking import RefusedError
 from warmstack.operate.verification.live import LiveEndpoint
 
 LIVE = LiveEndpoint(
@@ -22,6 +23,7 @@ LIVE = LiveEndpoint(
     config_name="demo-config",
     variants=(),
 )
+STACKLESS = "port 8787 serves a local endpoint, which has no stacks"
 OUTPUTS = [{"OutputKey": key, "OutputValue": value} for key, value in (("EndpointName", "demo"), ("Dialect", "vllm"))]
 
 
@@ -30,10 +32,10 @@ def find(
     *,
     stack: str | None = None,
     assembly: Path | None = None,
-    local: bool = False,
+    stackless: str = "",
     client: Scripted | None = None,
 ) -> Place:
-    named = Named(target=target, stack=stack, assembly=assembly, local=local, region="us-west-2")
+    named = Named(target=target, stack=stack, assembly=assembly, stackless=stackless, region="us-west-2")
 
     def made() -> Any:
         assert client is not None, "CloudFormation is not to be asked"
@@ -68,7 +70,7 @@ def test_a_name_alone_has_no_definition() -> None:
     place = find("demo")
     assert (place.endpoint, place.outputs, place.expected_of(LIVE)) == ("demo", None, None)
     assert place.nothing == "no --assembly and no --stack is named"
-    assert "local endpoint has no stacks" in find("demo", local=True).nothing
+    assert find("demo", stackless=STACKLESS).nothing == f"no --assembly is named, and {STACKLESS}"
 
 
 def test_a_deployed_stack_is_both() -> None:
@@ -79,11 +81,52 @@ def test_a_deployed_stack_is_both() -> None:
     assert expected.configurations == frozenset({"demo-config"})
 
 
+def test_a_stack_is_judged_when_its_endpoint_has_come_to_rest() -> None:
+    client = publishing()
+    place = find(stack="demo-prod", client=client)
+    (stack,) = client.describe_stacks()["Stacks"]
+    stack["StackStatus"] = "UPDATE_ROLLBACK_COMPLETE"
+    expected = place.expected_of(LIVE)
+    assert expected is not None
+    assert expected.stack_status == "UPDATE_ROLLBACK_COMPLETE"
+
+
+@pytest.mark.parametrize("target", [None, "demo"])
+def test_a_stack_that_nobody_can_be_asked_for_is_an_error_with_the_way_out(target: str | None) -> None:
+    with pytest.raises(OperateError) as caught:
+        find(target, stack="demo-prod", stackless=STACKLESS)
+    assert str(caught.value) == (
+        f"--stack is 'demo-prod', and {STACKLESS}; add --assembly cdk.out, or deploy the stack to "
+        "`warmstack local aws up`"
+    )
+
+
+def test_a_stack_that_is_not_there_or_publishes_nothing_is_an_error_with_the_way_out() -> None:
+    missing = refused("DescribeStacks", "ValidationError", "Stack with id demo-prod does not exist")
+    with pytest.raises(OperateError, match="there is no such stack in us-west-2; look at its name, the Region"):
+        find(stack="demo-prod", client=cloudformation(describe_stacks=missing))
+    denied = refused("DescribeStacks", "AccessDenied")
+    with pytest.raises(RefusedError, match="cloudformation:DescribeStacks: AccessDenied"):
+        find(stack="demo-prod", client=cloudformation(describe_stacks=denied))
+    stacks = cloudformation().describe_stacks()
+    for status, way_out in (
+        ("ROLLBACK_COMPLETE", "read its first failed event, mend it, and deploy again"),
+        ("CREATE_COMPLETE", "give the endpoint's name besides --stack"),
+    ):
+        stacks["Stacks"][0] |= {"StackStatus": status, "Outputs": []}
+        with pytest.raises(OperateError) as caught:
+            find(stack="demo-prod", client=cloudformation(describe_stacks=stacks))
+        assert str(caught.value) == (
+            f"--stack is 'demo-prod', whose status is {status}: the stack has no output EndpointName; it is not a "
+            f"Warmstack endpoint stack; {way_out}"
+        )
+
+
 def test_a_file_of_outputs_names_the_stack_to_ask(outputs: Path) -> None:
     expected = find(str(outputs), client=publishing()).expected_of(LIVE)
     assert expected is not None
     assert expected.source == "stack demo-prod"
-    assert find(str(outputs), local=True).expected_of(LIVE) is None
+    assert find(str(outputs), stackless=STACKLESS).expected_of(LIVE) is None
     with pytest.raises(NotConfigured, match="has no stack 'other'"):
         find(str(outputs), stack="other")
 

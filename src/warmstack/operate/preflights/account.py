@@ -12,6 +12,19 @@ from warmstack.operate.results import Result
 from warmstack.plan import Plan
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalAws:
+    """A local AWS that is asked instead of AWS: `warmstack local aws up`.
+
+    Args:
+        account: The account that it plays.
+        region: The Region that its SageMaker is in.
+    """
+
+    account: str
+    region: str
+
+
 @dataclass(slots=True, kw_only=True)
 class Account:
     """The services of one account and Region; each client is made once.
@@ -19,10 +32,12 @@ class Account:
     Args:
         region: The Region that is asked.
         make: Makes boto3's client of a service.
+        local: The local AWS that answers; None for AWS, and for what is not known to be another.
     """
 
     region: str
     make: Callable[[str], Any]
+    local: LocalAws | None = None
     _made: dict[str, Any] = field(default_factory=dict)
 
     def service(self, name: str) -> Any:
@@ -51,6 +66,9 @@ def check_identity(plan: Plan, account: Account, given_region: str | None) -> It
     except RefusedError as refused:
         yield not_seen(check, target, refused)
         return
+    if account.local is not None:
+        yield _of_local(plan, account, account.local, target)
+        return
     seen = f"{caller['Arn']} in {account.region}"
     if plan.account is not None and caller["Account"] != plan.account:
         yield check.failed(target, f"the credentials are of account {caller['Account']} ({caller['Arn']})")
@@ -58,3 +76,19 @@ def check_identity(plan: Plan, account: Account, given_region: str | None) -> It
         yield check.passed(target, f"{seen}; the spec names no target, so a deploy goes wherever the credentials point")
     else:
         yield check.passed(target, seen)
+
+
+def _of_local(plan: Plan, account: Account, local: LocalAws, target: str) -> Result:
+    seen, wanted = f"a local AWS: account {local.account}, SageMaker in {local.region}", []
+    if plan.account is not None and plan.account != local.account:
+        wanted.append(f"--account {plan.account}")
+    if account.region != local.region:
+        wanted.append(f"--region {account.region}")
+    if wanted:
+        way_out = f"start it as the target: warmstack local aws up {' '.join(wanted)}"
+        return checks.IDENTITY.failed(target, f"{seen}; the deploy goes to {_goal(plan, account)}", fix=way_out)
+    return checks.IDENTITY.passed(target, seen)
+
+
+def _goal(plan: Plan, account: Account) -> str:
+    return account.region if plan.account is None else f"{plan.account} in {account.region}"

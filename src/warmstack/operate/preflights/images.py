@@ -56,6 +56,8 @@ def _look(text: str, image: ImagePlan, place: _Private, account: Account) -> Res
         return check.skipped(
             text, f"the base is in {place.region}, and {account.region} is asked; it is not looked for"
         )
+    if account.local is not None and place.account != account.local.account:
+        return check.skipped(text, f"a local AWS has no registry of {place.account}; local copies start without images")
     wanted = {"imageDigest": place.digest} if place.digest else {"imageTag": place.tag or "latest"}
     try:
         answer = ask(
@@ -66,6 +68,8 @@ def _look(text: str, image: ImagePlan, place: _Private, account: Account) -> Res
             imageIds=[wanted],
         )
     except RefusedError as refused:
+        if refused.kind == "missing" and account.local is not None:
+            return _not_local(text)
         if refused.kind == "missing":
             return check.failed(text, f"registry {place.account} has no repository {place.repository}")
         return not_seen(check, text, refused)
@@ -73,8 +77,14 @@ def _look(text: str, image: ImagePlan, place: _Private, account: Account) -> Res
         digest = answer["images"][0].get("imageId", {}).get("imageDigest", "")
         built = f"; {image.build} is built on it" if image.build else ""
         return check.passed(text, f"it is there{f', {digest[:19]}…' if digest else ''}{built}")
+    if account.local is not None:
+        return _not_local(text)
     failures = answer.get("failures") or [{}]
     return check.failed(text, f"it is not there: {failures[0].get('failureReason') or 'the tag is not known'}")
+
+
+def _not_local(text: str) -> Result:
+    return checks.IMAGE.skipped(text, "it is not in the local registry; local copies start without images")
 
 
 def _resolved(uri: str, plan: Plan, region: str) -> str | None:

@@ -23,7 +23,8 @@ def preflight(plan: Plan, account: Account, *, given_region: str | None = None) 
         account: The account and Region that are asked.
         given_region: The Region that the caller asked for, or None.
     """
-    facts = {"endpoint": plan.endpoint.name, "region": account.region, "account": plan.account}
+    played = account.local.account if account.local is not None else None
+    facts = {"endpoint": plan.endpoint.name, "region": account.region, "account": plan.account or played}
     return Report(subject=plan.stack_name, facts=facts, results=tuple(_results(plan, account, given_region)))
 
 

@@ -106,9 +106,10 @@ def _bucket(bucket: str, account: Account) -> Result:
         region = answer.get("BucketRegion") or answer["ResponseMetadata"]["HTTPHeaders"].get(_REGION_HEADER)
     except RefusedError as refused:
         if refused.kind == "missing":
-            return check.failed(
-                bucket, "there is no such bucket", fix="create it in the target's Region, or correct s3"
-            )
+            way_out = "create it in the target's Region, or correct s3"
+            if account.local is not None:
+                way_out = f"with the variables of `warmstack local aws env`: aws s3 mb s3://{bucket}, and upload"
+            return check.failed(bucket, "there is no such bucket", fix=way_out)
         # S3 tells where a bucket is even to those who may not see into it.
         region = refused.headers.get(_REGION_HEADER)
         if region is None or region == account.region:

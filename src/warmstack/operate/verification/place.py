@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from warmstack.client.address import read_outputs
+from warmstack.errors import WarmstackError
+from warmstack.operate.asking import RefusedError
 from warmstack.operate.errors import OperateError
+from warmstack.operate.verification.endpoint import COMPLETE
 from warmstack.operate.verification.expected import Expected, of_assembly
 from warmstack.operate.verification.live import LiveEndpoint
 from warmstack.operate.verification.run import ExpectedOf
-from warmstack.operate.verification.stack import DeployedStack, describe_stack, of_stack
+from warmstack.operate.verification.stack import describe_stack, of_stack
 from warmstack.outputs import EndpointOutputs
 
 
@@ -25,14 +28,14 @@ class Named:
         target: An endpoint's name, or a file of outputs.
         stack: A stack: of the file, of the assembly, or a deployed one.
         assembly: A cloud assembly or template.
-        local: Whether the endpoint is a local one, which has no CloudFormation.
+        stackless: Why there are no stacks to ask for, as the end of a sentence; empty where CloudFormation answers.
         region: The Region.
     """
 
     target: str | None
     stack: str | None
     assembly: Path | None
-    local: bool
+    stackless: str
     region: str | None
 
 
@@ -65,7 +68,13 @@ def find_place(named: Named, cloudformation: Callable[[], Any]) -> Place:
         EndpointError: The outputs cannot be read.
         RefusedError: CloudFormation could not be asked.
     """
-    if named.target is not None and is_file(named.target):
+    in_file = named.target is not None and is_file(named.target)
+    if named.stack is not None and named.stackless and named.assembly is None and not in_file:
+        raise OperateError(
+            f"--stack is {named.stack!r}, and {named.stackless}; add --assembly cdk.out, or deploy the stack to "
+            "`warmstack local aws up`"
+        )
+    if named.target is not None and in_file:
         path = Path(named.target)
         outputs = read_outputs(path, stack=named.stack, cloudformation=cloudformation)
         stack = named.stack or next(iter(json.loads(path.read_text(encoding="utf-8"))))
@@ -80,16 +89,11 @@ def find_place(named: Named, cloudformation: Callable[[], Any]) -> Place:
             "no endpoint is named: give its name, a file of cdk deploy --outputs-file, --stack with the name of a "
             "deployed stack, or --assembly cdk.out"
         )
-    if named.local:
-        raise OperateError(
-            f"--stack is {named.stack!r}, and a local endpoint has no stacks to ask for: add --assembly cdk.out"
-        )
-    deployed = describe_stack(cloudformation(), named.stack)
-    outputs = EndpointOutputs.from_outputs(deployed.outputs)
+    outputs = _published(named.stack, named.region, cloudformation)
     return Place(
         endpoint=outputs.endpoint_name,
         outputs=outputs,
-        expected_of=_of_deployed(deployed, cloudformation),
+        expected_of=_of_named(named.stack, cloudformation),
         nothing="",
     )
 
@@ -110,11 +114,32 @@ def _place(
     expected_of: ExpectedOf = _nothing
     if named.assembly is not None:
         expected_of = _of_assembly(named)
-    elif stack is not None and not named.local:
+    elif named.stackless:
+        nothing = f"no --assembly is named, and {named.stackless}"
+    elif stack is not None:
         expected_of = _of_named(stack, cloudformation)
-    elif named.local:
-        nothing = "no --assembly is named, and a local endpoint has no stacks to ask for"
     return Place(endpoint=endpoint, outputs=outputs, expected_of=expected_of, nothing=nothing)
+
+
+def _published(stack: str, region: str | None, cloudformation: Callable[[], Any]) -> EndpointOutputs:
+    """Return what a deployed stack publishes."""
+    try:
+        deployed = describe_stack(cloudformation(), stack)
+    except RefusedError as refused:
+        if refused.kind != "missing":
+            raise
+        raise OperateError(
+            f"--stack is {stack!r}, and there is no such stack in {region}; look at its name, the Region and the "
+            "account, or deploy it"
+        ) from refused
+    try:
+        return EndpointOutputs.from_outputs(deployed.outputs)
+    except WarmstackError as error:
+        # A creation that was rolled back leaves a stack that has a status and nothing else.
+        way_out = "read its first failed event, mend it, and deploy again"
+        if deployed.status in COMPLETE:
+            way_out = "give the endpoint's name besides --stack"
+        raise OperateError(f"--stack is {stack!r}, whose status is {deployed.status}: {error}; {way_out}") from error
 
 
 def _nothing(_: LiveEndpoint) -> Expected | None:
@@ -137,10 +162,8 @@ def _of_assembly(named: Named) -> ExpectedOf:
 def _of_named(stack: str, cloudformation: Callable[[], Any]) -> ExpectedOf:
     def read(live: LiveEndpoint) -> Expected | None:
         # Not before the endpoint has come to rest: a stack that is still being updated has no status to judge.
-        return _of_deployed(describe_stack(cloudformation(), stack), cloudformation)(live)
+        client = cloudformation()
+        deployed = describe_stack(client, stack)
+        return of_stack(client, deployed, endpoint=live.name, account=live.account, region=live.region)
 
     return read
-
-
-def _of_deployed(stack: DeployedStack, cloudformation: Callable[[], Any]) -> ExpectedOf:
-    return lambda live: of_stack(cloudformation(), stack, endpoint=live.name, account=live.account, region=live.region)
