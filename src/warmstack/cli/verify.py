@@ -108,6 +108,7 @@ def _tools(place: Place, connection: Any, sagemaker: Any) -> VerifyTools:
         client_of=lambda name: EndpointClient(place.endpoint, component=name, connection=connection),
         expected_of=place.expected_of,
         nothing=place.nothing,
+        around=place.around,
         wall=lambda: datetime.now(UTC),
         new_id=lambda: uuid.uuid4().hex,
     )

@@ -142,3 +142,29 @@ def test_an_assembly_goes_before_the_stack(outputs: Path, assembly: Path) -> Non
 def test_nothing_named_is_an_error() -> None:
     with pytest.raises(OperateError, match="no endpoint is named"):
         find()
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("UPDATE_IN_PROGRESS", "stack demo-prod is UPDATE_IN_PROGRESS"),
+        ("UPDATE_ROLLBACK_IN_PROGRESS", "stack demo-prod is UPDATE_ROLLBACK_IN_PROGRESS"),
+        # Nothing that serves changes any more, or not before somebody says so.
+        ("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", ""),
+        ("REVIEW_IN_PROGRESS", ""),
+        ("UPDATE_COMPLETE", ""),
+    ],
+)
+def test_what_is_being_done_to_the_stack_is_told(status: str, said: str) -> None:
+    client = publishing()
+    stacks = client.describe_stacks()
+    stacks["Stacks"][0] |= {"StackStatus": status, "Outputs": OUTPUTS}
+    client = cloudformation(describe_stacks=stacks)
+    assert find(stack="demo-prod", client=client).around() == said
+    assert find("demo", stack="demo-prod", client=client).around() == said
+    assert find("demo").around() == ""
+
+
+def test_a_stack_that_may_not_be_described_is_not_waited_for() -> None:
+    client = cloudformation(describe_stacks=refused("DescribeStacks", "AccessDenied"))
+    assert find("demo", stack="demo-prod", client=client).around() == ""

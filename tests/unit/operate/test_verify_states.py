@@ -76,6 +76,13 @@ def test_it_waits_while_the_endpoint_is_being_created(local: Local) -> None:
     assert time.told == ["demo is Creating; variant primary has 0 of 2 instances (0 s)"]
 
 
+def test_it_waits_while_the_stack_is_being_worked_on(local: Local) -> None:
+    time, states = Time(), iter(["stack demo-prod is UPDATE_IN_PROGRESS", ""])
+    report = look(local, time=time, sagemaker=sagemaker(), around=lambda: next(states))
+    assert one(report, "endpoint-in-service").seen == "it is InService after 1 s"
+    assert time.told == ["stack demo-prod is UPDATE_IN_PROGRESS (0 s)"]
+
+
 def test_it_does_not_wait_for_ever(local: Local) -> None:
     report = look(local, sagemaker=sagemaker(describe_endpoint=described("Creating")), timeout_seconds=10)
     result = one(report, "endpoint-in-service")

@@ -48,6 +48,7 @@ def look(
     time: Time | None = None,
     timeout_seconds: float = 60,
     sagemaker: Any = None,
+    around: Callable[[], str] = str,
 ) -> Report:
     """Verify an endpoint."""
     expected = defined if not isinstance(defined, EndpointDefinition) else of(defined)
@@ -67,6 +68,7 @@ def look(
         client_of=lambda name: EndpointClient(endpoint, component=name, connection=connection),
         expected_of=lambda _: expected,
         nothing="no template is named",
+        around=around,
         wall=lambda: datetime.now(UTC),
         new_id=lambda: f"record-{next(numbers)}",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from warmstack.operate.verification.endpoint import COMPLETE
 from warmstack.operate.verification.expected import Expected, of_assembly
 from warmstack.operate.verification.live import LiveEndpoint
 from warmstack.operate.verification.run import ExpectedOf
-from warmstack.operate.verification.stack import describe_stack, of_stack
+from warmstack.operate.verification.stack import describe_stack, of_stack, work_on
 from warmstack.outputs import EndpointOutputs
 
 
@@ -48,12 +49,14 @@ class Place:
         outputs: What its stack publishes, or None.
         expected_of: Returns what it is to be.
         nothing: Why that is None, if it is.
+        around: Says what is still done to its stack, or nothing.
     """
 
     endpoint: str
     outputs: EndpointOutputs | None
     expected_of: ExpectedOf
     nothing: str
+    around: Callable[[], str] = str
 
 
 def find_place(named: Named, cloudformation: Callable[[], Any]) -> Place:
@@ -95,6 +98,7 @@ def find_place(named: Named, cloudformation: Callable[[], Any]) -> Place:
         outputs=outputs,
         expected_of=_of_named(named.stack, cloudformation),
         nothing="",
+        around=_around(named.stack, cloudformation),
     )
 
 
@@ -112,13 +116,15 @@ def _place(
 ) -> Place:
     nothing = "no --assembly and no --stack is named"
     expected_of: ExpectedOf = _nothing
+    around: Callable[[], str] = str
     if named.assembly is not None:
         expected_of = _of_assembly(named)
     elif named.stackless:
         nothing = f"no --assembly is named, and {named.stackless}"
     elif stack is not None:
         expected_of = _of_named(stack, cloudformation)
-    return Place(endpoint=endpoint, outputs=outputs, expected_of=expected_of, nothing=nothing)
+        around = _around(stack, cloudformation)
+    return Place(endpoint=endpoint, outputs=outputs, expected_of=expected_of, nothing=nothing, around=around)
 
 
 def _published(stack: str, region: str | None, cloudformation: Callable[[], Any]) -> EndpointOutputs:
@@ -139,6 +145,8 @@ def _published(stack: str, region: str | None, cloudformation: Callable[[], Any]
         way_out = "read its first failed event, mend it, and deploy again"
         if deployed.status in COMPLETE:
             way_out = "give the endpoint's name besides --stack"
+        elif work_on(deployed):
+            way_out = "wait until it has come to its end"
         raise OperateError(f"--stack is {stack!r}, whose status is {deployed.status}: {error}; {way_out}") from error
 
 
@@ -157,6 +165,20 @@ def _of_assembly(named: Named) -> ExpectedOf:
         )
 
     return read
+
+
+def _around(stack: str, cloudformation: Callable[[], Any]) -> Callable[[], str]:
+    """Return what tells whether a stack is still being worked on."""
+    client = cache(cloudformation)
+
+    def tell() -> str:
+        try:
+            return work_on(describe_stack(client(), stack))
+        except RefusedError:
+            # That its template cannot be read is said where it is compared.
+            return ""
+
+    return tell
 
 
 def _of_named(stack: str, cloudformation: Callable[[], Any]) -> ExpectedOf:

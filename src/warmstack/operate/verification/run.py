@@ -59,6 +59,7 @@ class VerifyTools:
         client_of: Makes clients of the endpoint and its components.
         expected_of: Returns what the endpoint is to be, once it is known which account and Region it is in.
         nothing: Why ``expected_of`` returns None, if it does.
+        around: Says what is still done to the endpoint's stack, or nothing.
         wall: The time of day.
         new_id: Makes texts that no one has sent before.
     """
@@ -67,6 +68,7 @@ class VerifyTools:
     client_of: ClientOf
     expected_of: ExpectedOf
     nothing: str
+    around: Callable[[], str]
     wall: Callable[[], datetime]
     new_id: Callable[[], str]
 
@@ -81,7 +83,7 @@ def verify(order: VerifyOrder, tools: VerifyTools) -> Report:
     live = Live(tools.sagemaker)
     facts: dict[str, str | None] = {"endpoint": order.endpoint, "region": order.region}
     try:
-        settled = wait_until_settled(live, order.endpoint, order.waiting)
+        settled = wait_until_settled(live, order.endpoint, order.waiting, tools.around)
     except RefusedError as refused:
         results = list(_without_endpoint(order, tools, refused))
         return Report(subject=order.endpoint, facts=facts, results=tuple(results))

@@ -57,6 +57,12 @@ def describe_stack(cloudformation: Any, name: str) -> DeployedStack:
     )
 
 
+def work_on(stack: DeployedStack) -> str:
+    """Return what is being done to a stack, or nothing: what it only still deletes does not count."""
+    moving = stack.status.endswith("_IN_PROGRESS") and "CLEANUP" not in stack.status and "REVIEW" not in stack.status
+    return f"stack {stack.name} is {stack.status}" if moving else ""
+
+
 def of_stack(
     cloudformation: Any, stack: DeployedStack, *, endpoint: str, account: str | None, region: str | None
 ) -> Expected:

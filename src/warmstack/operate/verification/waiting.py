@@ -55,13 +55,14 @@ class Settled:
         return "RollingBack" in self.seen
 
 
-def wait_until_settled(live: Live, name: str, waiting: Waiting) -> Settled:
+def wait_until_settled(live: Live, name: str, waiting: Waiting, around: Callable[[], str] = str) -> Settled:
     """Wait while the endpoint or a component of it is being created or updated, or lacks instances or copies.
 
     Args:
         live: SageMaker.
         name: The endpoint.
         waiting: How long.
+        around: Says what is still done to what the endpoint belongs to, or nothing.
 
     Raises:
         RefusedError: The endpoint could not be asked for.
@@ -75,7 +76,7 @@ def wait_until_settled(live: Live, name: str, waiting: Waiting) -> Settled:
         if seen[-1:] != [endpoint.status]:
             seen.append(endpoint.status)
         unlisted = _look(live, name, components)
-        moving = _moving(endpoint, components)
+        moving = "; ".join(filter(None, (_moving(endpoint, components), around())))
         passed = waiting.clock() - began
         late = passed + pause > waiting.timeout_seconds
         if not moving or endpoint.status in ("Failed", "Deleting") or late:
