@@ -97,7 +97,9 @@ def make_local_aws(
         suffix=lambda: "".join(random.choices(string.ascii_letters + string.digits, k=_SUFFIX)),
     )
     workshop = Workshop(journal=journal, around=around)
-    executor = Executor(workshop=workshop, exports=store.export, exported_by=store.exported_by)
+    executor = Executor(
+        workshop=workshop, exports=store.export, exported_by=store.exported_by, imported_by=store.imported_by
+    )
     desk = Desk(store=store, executor=executor, journal=journal, aws=calls, linger_seconds=linger_seconds)
     front = Front(
         cloudformation=CloudFormationApi(desk),

@@ -60,7 +60,7 @@ class InMemorySageMaker:
     def __init__(self, *, account: str, region: str, now: Callable[[], datetime], polls: int = 1) -> None:
         self._prefix = f"arn:{partition_of(region)[0]}:sagemaker:{region}:{account}"
         self._now = now
-        self._polls = polls
+        self.polls = polls
         self.things: dict[tuple[str, str], Thing] = {}
         self.tags: dict[str, dict[str, str]] = {}
         self.calls: list[tuple[str, Mapping[str, Any]]] = []
@@ -101,7 +101,7 @@ class InMemorySageMaker:
         now = self._now()
         made = Thing(kind=kind, name=name, arn=arn, members=dict(members), created=now, changed=now)
         if kind in _WITH_STATUS:
-            made.status, made.passing = "Creating", self._polls
+            made.status, made.passing = "Creating", self.polls
             made.then, made.reason = self.fate(kind, name, members)
         self.things[kind, name] = made
         self.tags[arn] = {one["Key"]: one["Value"] for one in members.get("Tags", [])}
@@ -137,7 +137,7 @@ class InMemorySageMaker:
         if found.status not in ("InService", "Failed"):
             raise _refused(f'Cannot update in-progress {_SAID[kind]} "{found.arn}".')
         self._check_references(members)
-        found.status, found.passing, found.changed = "Updating", self._polls, self._now()
+        found.status, found.passing, found.changed = "Updating", self.polls, self._now()
         found.wanted = {key: members[key] for key in ("EndpointConfigName", "RuntimeConfig", "Specification")
                         if key in members}  # fmt: skip
         found.then, found.reason = self.fate(kind, found.name, members)
@@ -153,7 +153,7 @@ class InMemorySageMaker:
         if users := self._users(found):
             raise _refused(f'Cannot delete {_SAID[kind]} "{found.arn}": {", ".join(users)} need it.')
         found.status = found.then = "Deleting"
-        found.passing = self._polls
+        found.passing = self.polls
         return {}
 
     def _users(self, found: Thing) -> list[str]:

@@ -140,6 +140,8 @@ def test_what_cannot_be_a_change_set(aws: Running) -> None:
     aws.create(template)
     with pytest.raises(ClientError, match="already exists and cannot be created again"):
         change_set(aws, template, "CREATE")
+    with pytest.raises(ClientError, match="'c ö/' at 'changeSetName' failed to satisfy constraint"):
+        aws.cloudformation.create_change_set(StackName="demo", ChangeSetName="c ö/", TemplateBody=template)
     with pytest.raises(ClientError, match="does not import resources"):
         change_set(aws, template, "IMPORT", ResourcesToImport=[])
     change_set(aws, text({"One": parameter("2")}))

@@ -273,6 +273,8 @@ def test_a_rollback_that_fails_can_be_continued(aws: Running) -> None:
     with pytest.raises(ClientError, match="is in UPDATE_ROLLBACK_FAILED state and can not be updated"):
         aws.update(bad)
     sagemaker.hidden = ""
+    with pytest.raises(ClientError, match=r"ResourcesToSkip names Model; only resources in UPDATE_FAILED .*: Endpoint"):
+        aws.cloudformation.continue_update_rollback(StackName="demo", ResourcesToSkip=["Endpoint", "Model"])
     aws.cloudformation.continue_update_rollback(StackName="demo", ResourcesToSkip=["Endpoint"])
     assert aws.settled()["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
     with pytest.raises(ClientError, match="can not continue update rollback"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from botocore.exceptions import ClientError
@@ -277,7 +278,35 @@ def test_a_stack_that_is_worked_on_is_left_alone() -> None:
             )
         with pytest.raises(ClientError, match=r"Stack \[demo\] already exists"):
             aws.cloudformation.create_stack(StackName="demo", TemplateBody=variant_text(), Capabilities=CAPABILITIES)
-        with pytest.raises(ClientError, match="cannot be deleted while in status CREATE_IN_PROGRESS"):
+
+
+def test_a_creation_is_given_up_when_its_stack_is_deleted() -> None:
+    with running(account=OTHER_ACCOUNT, polls=12, linger_seconds=0.01, pace=0.1) as aws:
+        created = aws.cloudformation.create_stack(
+            StackName="demo", TemplateBody=components(), Capabilities=CAPABILITIES, ClientRequestToken="one"
+        )
+        while not aws.sagemaker.names("Endpoint"):
+            time.sleep(0.01)
+        aws.cloudformation.delete_stack(StackName="demo")
+        assert aws.settled(created["StackId"])["StackStatus"] == "DELETE_COMPLETE"
+        assert aws.sagemaker.things == {}
+        events = aws.events(created["StackId"])
+        assert "demo CREATE_COMPLETE" not in events
+        assert [one for one in events if one.startswith("Chat")] == []
+        # It can be made again, by the same request, too.
+        again = aws.create(components(), ClientRequestToken="one")
+        assert again["StackStatus"] == "CREATE_COMPLETE"
+        assert again["StackId"] != created["StackId"]
+
+
+def test_a_stack_that_is_updated_cannot_be_deleted() -> None:
+    with running(account=OTHER_ACCOUNT, linger_seconds=0.01, pace=0.1) as aws:
+        aws.create(variant_text())
+        aws.sagemaker.polls = 10_000
+        aws.cloudformation.update_stack(
+            StackName="demo", TemplateBody=variant_text(image="image:2"), Capabilities=CAPABILITIES
+        )
+        with pytest.raises(ClientError, match="cannot be deleted while in status UPDATE_IN_PROGRESS"):
             aws.cloudformation.delete_stack(StackName="demo")
 
 

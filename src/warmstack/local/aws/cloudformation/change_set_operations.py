@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 
-from warmstack.local.aws.cloudformation.desk import Desk, Members, Operation, Wanted
+from warmstack.local.aws.cloudformation.desk import STACK_NAME, Desk, Members, Operation, Wanted
 from warmstack.local.aws.cloudformation.documents import change_set_document, change_set_summary
 from warmstack.local.aws.errors import StackError, invalid
 from warmstack.local.aws.stacks.changes import described
@@ -63,6 +63,11 @@ class ChangeSetOperations:
 
     def _change_set(self, stack: Stack, members: Members, kind: str, wanted: Wanted) -> ChangeSet:
         name = str(members["ChangeSetName"])
+        if not STACK_NAME.fullmatch(name):
+            raise invalid(
+                f"1 validation error detected: Value '{name}' at 'changeSetName' failed to satisfy constraint: Member "
+                "must satisfy regular expression pattern: [a-zA-Z][-a-zA-Z0-9]*"
+            )
         if any(one.name == name for one in stack.change_sets.values()):
             raise StackError("AlreadyExistsException", f"ChangeSet {name} already exists for stack {stack.id}")
         changes = self._desk.changes(stack, wanted)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from warmstack.local.aws.cloudformation.templates import read_desired
-from warmstack.local.aws.errors import invalid
+from warmstack.local.aws.errors import ResourceError, invalid
 from warmstack.local.aws.ports import Aws
 from warmstack.local.aws.stacks.changes import Change, find_changes
 from warmstack.local.aws.stacks.checks import check_template
@@ -57,7 +57,7 @@ class Desk:
     journal: Journal
     aws: Aws
     linger_seconds: float
-    answered: dict[tuple[str, ...], Members] = field(default_factory=dict)
+    answered: dict[tuple[str, ...], asyncio.Future[Members]] = field(default_factory=dict)
 
     async def read(self, members: Members, stack: Stack, *, is_new: bool) -> Wanted:
         """Read and check what a request wants a stack to be.
@@ -80,8 +80,16 @@ class Desk:
     def is_same(self, stack: Stack, wanted: Wanted, changes: Sequence[Change]) -> bool:
         """Return whether an update would do nothing at all."""
         then, now = stack.desired, wanted.desired
-        outputs = (then.document.get("Outputs"), dict(then.tags)) == (now.document.get("Outputs"), dict(now.tags))
-        return not changes and outputs and stack.status not in ("CREATE_FAILED", "UPDATE_FAILED")
+        if changes or stack.status in ("CREATE_FAILED", "UPDATE_FAILED"):
+            return False
+        if (then.document.get("Outputs"), dict(then.tags)) != (now.document.get("Outputs"), dict(now.tags)):
+            return False
+        try:
+            # What is written alike may have another value: by a parameter, a mapping, a condition, or an import.
+            return self.executor.outputs(stack, now, wanted.waits) == stack.outputs
+        except ResourceError:
+            # The update says why.
+            return False
 
     def check_updatable(self, stack: Stack) -> None:
         """Refuse to update a stack that is being worked on, or that is not whole.
@@ -134,6 +142,20 @@ class Desk:
         if token is None:
             return await answer()
         whole = (*key, token)
+        # Those that come meanwhile wait for the one answer.
         if whole not in self.answered:
-            self.answered[whole] = await answer()
-        return self.answered[whole]
+            self.answered[whole] = asyncio.ensure_future(answer())
+        asked = self.answered[whole]
+        try:
+            # Guard: one caller that goes away must not end what others wait for.
+            return await asyncio.shield(asked)
+        except Exception:
+            # What was refused may be asked for again.
+            if self.answered.get(whole) is asked:
+                del self.answered[whole]
+            raise
+
+    def forget(self, stack: Stack) -> None:
+        """Forget what was answered about a stack: one that is deleted may be created again."""
+        for key in [one for one in self.answered if one[1:3] == (stack.region, stack.name)]:
+            del self.answered[key]

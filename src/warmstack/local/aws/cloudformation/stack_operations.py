@@ -79,13 +79,24 @@ class StackOperations:
             return {}  # as on AWS: what is not there is deleted
         if stack.is_protected:
             raise invalid(f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled")
-        if stack.is_busy and stack.status != "DELETE_IN_PROGRESS":
-            raise invalid(f"Stack [{stack.name}] cannot be deleted while in status {stack.status}")
         if stack.status == "DELETE_IN_PROGRESS":
             return {}
+        # A creation can be given up; an update leads somewhere first.
+        is_creating = stack.status == "CREATE_IN_PROGRESS"
+        if stack.is_busy and not is_creating:
+            raise invalid(f"Stack [{stack.name}] cannot be deleted while in status {stack.status}")
+        retained = members.get("RetainResources", [])
+        if retained and stack.status != "DELETE_FAILED":
+            raise invalid(
+                f"Invalid operation on stack [{stack.id}]. RetainResources is for stacks in DELETE_FAILED, and this "
+                f"one is in {stack.status}"
+            )
         self._check_exports(stack)
+        stack.is_cancelled = is_creating
         stack.status = "DELETE_IN_PROGRESS"
-        desk.begin(stack, members, desk.executor.delete(stack, members.get("RetainResources", [])))
+        desk.forget(stack)
+        creation = stack.work if is_creating else None
+        desk.begin(stack, members, desk.executor.delete(stack, retained, after=creation))
         return {}
 
     async def _roll_back(self, members: Members, region: str) -> Members:
@@ -99,7 +110,14 @@ class StackOperations:
         stack = self._desk.store.get(str(members["StackName"]), region)
         if stack.status != "UPDATE_ROLLBACK_FAILED":
             raise invalid(f"Stack:{stack.id} is in {stack.status} state and can not continue update rollback.")
-        self._roll(stack, members, members.get("ResourcesToSkip", []))
+        skipped = members.get("ResourcesToSkip", [])
+        failed = {name for name, one in stack.resources.items() if one.status == "UPDATE_FAILED"}
+        if others := [one for one in skipped if one not in failed]:
+            raise invalid(
+                f"ResourcesToSkip names {', '.join(others)}; only resources in UPDATE_FAILED can be skipped: "
+                f"{', '.join(sorted(failed)) or 'none is'}"
+            )
+        self._roll(stack, members, skipped)
         return {}
 
     def _roll(self, stack: Stack, members: Members, skipped: list[str]) -> None:

@@ -10,6 +10,7 @@ What was replaced is removed at the end, when nothing refers to it any more.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,17 +36,30 @@ class Executor:
         workshop: Does each step.
         exports: Returns the value of an export of a Region's stacks; None if there is none.
         exported_by: Returns the id of the stack that has an export.
+        imported_by: Returns the names of the stacks that use an export.
     """
 
     workshop: Workshop
     exports: Callable[[str, str], str | None]
     exported_by: Callable[[str, str], str | None]
+    imported_by: Callable[[str, str], list[str]]
 
-    def template(self, stack: Stack, desired: Desired, resources: Mapping[str, Resource]) -> LiveTemplate:
-        """Return a template that is answered by resources that are there."""
+    def template(
+        self, stack: Stack, desired: Desired, resources: Mapping[str, Resource], used: set[str] | None = None
+    ) -> LiveTemplate:
+        """Return a template that is answered by resources that are there.
+
+        Args:
+            stack: The stack.
+            desired: The template and its parameters.
+            resources: What is there.
+            used: Gets the exports that are asked for; None only looks.
+        """
 
         def imported(name: str) -> str | None:
-            stack.imports.add(name)
+            if used is not None:
+                used.add(name)
+                stack.imports.add(name)
             return self.exports(stack.region, name)
 
         return LiveTemplate(
@@ -71,9 +85,12 @@ class Executor:
         journal = self.workshop.journal
         stack.desired = desired
         journal.stack(stack, "CREATE_IN_PROGRESS", USER_INITIATED)
-        reason = await self._roll_out(stack, desired, waits)
+        used: set[str] = set()
+        reason = await self._roll_out(stack, desired, waits, used)
+        if stack.is_cancelled:
+            return
         if reason is None:
-            self._settle(stack, desired, "CREATE_COMPLETE")
+            self._settle(stack, desired, "CREATE_COMPLETE", imports=used)
         elif on_failure == "DO_NOTHING":
             journal.stack(stack, "CREATE_FAILED", reason)
         else:
@@ -93,17 +110,23 @@ class Executor:
         journal = self.workshop.journal
         stack.updated = journal.now()
         if stack.whole is None:
-            stack.whole = Snapshot(desired=stack.desired, resources=dict(stack.resources), outputs=stack.outputs)
+            stack.whole = Snapshot(
+                desired=stack.desired,
+                resources=dict(stack.resources),
+                outputs=stack.outputs,
+                imports=frozenset(stack.imports),
+            )
         stack.desired = desired
         journal.stack(stack, "UPDATE_IN_PROGRESS", USER_INITIATED)
-        reason = await self._roll_out(stack, desired, waits)
+        used: set[str] = set()
+        reason = await self._roll_out(stack, desired, waits, used)
         if reason is None:
             journal.stack(stack, "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
             gone = [one for name, one in stack.resources.items() if name not in waits]
             for one in gone:
                 del stack.resources[one.logical_id]
             await self._clean(stack, gone, stack.leftovers)
-            self._settle(stack, desired, "UPDATE_COMPLETE")
+            self._settle(stack, desired, "UPDATE_COMPLETE", imports=used)
         elif keep_failed:
             journal.stack(stack, "UPDATE_FAILED", reason)
         else:
@@ -135,17 +158,23 @@ class Executor:
         fresh = [one for one in stack.fresh if one.physical_id not in kept]
         await Removal(self.workshop, stack, fresh, on_undo).run()
         stack.outputs = then.outputs
-        self._settle(stack, then.desired, "UPDATE_ROLLBACK_COMPLETE", outputs=then.outputs)
+        self._settle(stack, then.desired, "UPDATE_ROLLBACK_COMPLETE", imports=then.imports)
 
-    async def delete(self, stack: Stack, retained: Sequence[str] = ()) -> None:
+    async def delete(
+        self, stack: Stack, retained: Sequence[str] = (), *, after: asyncio.Task[None] | None = None
+    ) -> None:
         """Delete a stack with its resources.
 
         Args:
             stack: The stack.
             retained: The logical ids of resources that stay.
+            after: Its creation, which is cancelled, and has to come to its end first.
         """
         journal = self.workshop.journal
         journal.stack(stack, "DELETE_IN_PROGRESS", USER_INITIATED)
+        if after is not None:
+            await after
+            stack.is_cancelled = False
         known = [*stack.resources.values()]
         # An update that failed and was kept as it is has left more than the stack's own.
         others = [one for one in (*stack.fresh, *stack.leftovers) if not _is_among(one, known)]
@@ -165,9 +194,9 @@ class Executor:
         failed = ", ".join(sorted(removal.failed))
         journal.stack(stack, "DELETE_FAILED", f"The following resource(s) failed to delete: [{failed}].")
 
-    async def _roll_out(self, stack: Stack, desired: Desired, waits: Waits) -> str | None:
+    async def _roll_out(self, stack: Stack, desired: Desired, waits: Waits, used: set[str]) -> str | None:
         """Make and change resources; return why that failed."""
-        rollout = Rollout(self.workshop, stack, lambda: self.template(stack, desired, stack.resources), waits)
+        rollout = Rollout(self.workshop, stack, lambda: self.template(stack, desired, stack.resources, used), waits)
         if not await rollout.run():
             words = sorted(set(rollout.failed.values()))
             parts = [
@@ -177,27 +206,45 @@ class Executor:
             ]
             return " ".join(parts)
         try:
-            stack.outputs = self._outputs(stack, desired, waits)
+            stack.outputs = self._outputs(stack, desired, waits, used)
         except ResourceError as error:
             return str(error)
         return None
 
-    def _outputs(self, stack: Stack, desired: Desired, waits: Waits) -> tuple[Output, ...]:
+    def outputs(self, stack: Stack, desired: Desired, waits: Waits, used: set[str] | None = None) -> tuple[Output, ...]:
+        """Return the outputs of a stack whose resources are there.
+
+        Raises:
+            ResourceError: One of them has no value.
+        """
         there = {name: stack.resources[name] for name in waits}
-        outputs = answer_outputs(self.template(stack, desired, there))
+        return answer_outputs(self.template(stack, desired, there, used))
+
+    def _outputs(self, stack: Stack, desired: Desired, waits: Waits, used: set[str]) -> tuple[Output, ...]:
+        outputs = self.outputs(stack, desired, waits, used)
+        exports: dict[str, Output] = {}
         for one in outputs:
-            owner = None if one.export is None else self.exported_by(stack.region, one.export)
+            if one.export is None:
+                continue
+            owner = self.exported_by(stack.region, one.export)
             if owner not in (None, stack.id):
                 raise ResourceError(f"Export with name {one.export} is already exported by stack {owner}")
+            if one.export in exports:
+                both = f"{exports[one.export].key} and {one.key}"
+                raise ResourceError(f"Outputs {both} both export {one.export}; the name of an export is unique")
+            exports[one.export] = one
+        for was in stack.outputs:
+            users = self.imported_by(stack.region, was.export) if was.export else []
+            now = exports.get(was.export or "")
+            if users and (now is None or now.value != was.value):
+                word = "deleted" if now is None else "updated"
+                raise ResourceError(f"Export {was.export} cannot be {word} as it is in use by {' and '.join(users)}")
         return outputs
 
-    def _settle(
-        self, stack: Stack, desired: Desired, status: str, *, outputs: tuple[Output, ...] | None = None
-    ) -> None:
+    def _settle(self, stack: Stack, desired: Desired, status: str, *, imports: Collection[str]) -> None:
         """Set the status of a stack that is whole again."""
         stack.desired = desired
-        if outputs is not None:
-            stack.outputs = outputs
+        stack.imports = set(imports)
         stack.whole = None
         stack.fresh.clear()
         stack.leftovers.clear()
@@ -221,7 +268,8 @@ class Executor:
         removal = Removal(self.workshop, stack, resources, on_undo)
         if await removal.run():
             self._take_away(stack, removal)
-            self._settle(stack, stack.desired, "ROLLBACK_COMPLETE", outputs=())
+            stack.outputs = ()
+            self._settle(stack, stack.desired, "ROLLBACK_COMPLETE", imports=())
             return
         self._take_away(stack, removal)
         failed = ", ".join(sorted(removal.failed))

@@ -42,6 +42,7 @@ class Resource:
         attributes: What ``Fn::GetAtt`` answers.
         metadata: Its metadata in the template.
         depends_on: The logical ids that it was made after.
+        uses: The same, each with the physical id that it had then: another one may have taken its place since.
         deletion_policy: What happens when it leaves the template: Delete or Retain.
         replace_policy: What happens when another one takes its place.
         status: Its status.
@@ -56,6 +57,7 @@ class Resource:
     attributes: Mapping[str, Any] = field(default_factory=dict)
     metadata: Any = None
     depends_on: frozenset[str] = frozenset()
+    uses: frozenset[tuple[str, str]] = frozenset()
     deletion_policy: str = "Delete"
     replace_policy: str = "Delete"
     status: str = ""
@@ -123,6 +125,7 @@ class Snapshot:
     desired: Desired
     resources: Mapping[str, Resource]
     outputs: tuple[Output, ...]
+    imports: frozenset[str]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -149,7 +152,8 @@ class Stack:
     """A stack. Its executor changes it, in one event loop.
 
     ``whole`` is where a rollback leads; until an operation has come to its end, ``fresh`` is what a rollback removes,
-    and ``leftovers`` what the end of an update removes.
+    and ``leftovers`` what the end of an update removes. ``imports`` are the exports of others that it uses, and while
+    it is updated also those that it used. ``is_cancelled`` says that its creation is to end because it is deleted.
     """
 
     name: str
@@ -170,6 +174,7 @@ class Stack:
     fresh: list[Resource] = field(default_factory=list)
     leftovers: list[Resource] = field(default_factory=list)
     is_protected: bool = False
+    is_cancelled: bool = False
     disable_rollback: bool = False
     role_arn: str | None = None
     capabilities: tuple[str, ...] = ()

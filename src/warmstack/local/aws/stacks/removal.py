@@ -40,12 +40,9 @@ class Removal:
         return all(await asyncio.gather(*self._tasks.values()))
 
     async def _step(self, resource: Resource) -> bool:
-        # Every task is there before the first one runs.
-        after = [
-            self._tasks[_key(one)]
-            for one in self._resources
-            if resource.logical_id in one.depends_on and one is not resource
-        ]
+        # Every task is there before the first one runs. By the physical id: what took the place of something else may
+        # need it the other way round.
+        after = [self._tasks[_key(one)] for one in self._resources if _key(resource) in one.uses]
         if not all(await asyncio.gather(*after)):
             return False
         try:

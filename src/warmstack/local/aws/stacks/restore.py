@@ -40,9 +40,12 @@ class Restore:
         waits = [self._tasks[one] for one in sorted(then.depends_on) if one in self._tasks]
         if not all(await asyncio.gather(*waits)):
             return False
+        now = self._stack.resources.get(logical_id)
         try:
-            self._stack.resources[logical_id] = await self._back(then, self._stack.resources.get(logical_id))
-        except ResourceError:
+            self._stack.resources[logical_id] = await self._back(then, now)
+        except ResourceError as error:
+            assert now is not None, "only what is there is changed back"
+            self._stack.resources[logical_id] = replace(now, status="UPDATE_FAILED", reason=str(error))
             self.failed.append(logical_id)
             return False
         return True
@@ -54,8 +57,16 @@ class Restore:
             return replace(then, status="UPDATE_COMPLETE", reason="skipped by the rollback")
         if now.physical_id == then.physical_id:
             return await self._workshop.change(self._stack, now, then, is_stopped=lambda: False)
-        # The one whose place was taken is still there: the removal of what was replaced comes last.
+        # The one whose place was taken is still there: the removal of what was replaced comes last. It may have been
+        # changed before that, by an update that failed and was kept as it was.
+        left = [one for one in self._stack.leftovers if _id(one) == _id(then)]
+        if left and logical_state(left[-1]) != logical_state(then):
+            return await self._workshop.change(self._stack, left[-1], then, is_stopped=lambda: False)
         return self._workshop.journal.resource(self._stack, then, "UPDATE_COMPLETE")
+
+
+def _id(resource: Resource) -> tuple[str, str]:
+    return resource.logical_id, resource.physical_id
 
 
 def logical_state(resource: Resource) -> tuple[object, ...]:

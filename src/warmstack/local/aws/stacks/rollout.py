@@ -47,6 +47,11 @@ class Rollout:
         self.failed: dict[str, str] = {}
         """The logical ids of what failed, with how: create or update."""
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether nothing new begins."""
+        return bool(self.failed) or self._stack.is_cancelled
+
     async def run(self) -> bool:
         """Do every step; return whether all went well."""
         for logical_id in self._waits:
@@ -55,7 +60,7 @@ class Rollout:
 
     async def _step(self, logical_id: str) -> bool:
         ready = await asyncio.gather(*(self._tasks[one] for one in sorted(self._waits[logical_id])))
-        if not all(ready) or self.failed:
+        if not all(ready) or self.is_stopped:
             return False
         before = self._stack.resources.get(logical_id)
         word = "UPDATE" if before is not None and before.physical_id else "CREATE"
@@ -75,6 +80,7 @@ class Rollout:
             kind=kind,
             metadata=written.get("Metadata"),
             depends_on=self._waits[logical_id],
+            uses=frozenset((one, self._stack.resources[one].physical_id) for one in self._waits[logical_id]),
             deletion_policy=str(written.get("DeletionPolicy", "Delete")),
             replace_policy=str(written.get("UpdateReplacePolicy", "Delete")),
             changed_at=self._workshop.journal.now(),
@@ -109,7 +115,7 @@ class Rollout:
 
         try:
             return await self._workshop.make(
-                self._stack, wanted, word=word, is_stopped=lambda: bool(self.failed), began=began, why=why
+                self._stack, wanted, word=word, is_stopped=lambda: self.is_stopped, began=began, why=why
             )
         except ResourceError as error:
             there = resources.get(wanted.logical_id)
@@ -136,7 +142,7 @@ class Rollout:
         resources[before.logical_id] = replace(before, status="UPDATE_IN_PROGRESS")
         try:
             resources[before.logical_id] = await self._workshop.change(
-                self._stack, before, wanted, is_stopped=lambda: bool(self.failed)
+                self._stack, before, wanted, is_stopped=lambda: self.is_stopped
             )
         except ResourceError as error:
             # Nobody knows how far it came; a rollback changes it back.
@@ -148,7 +154,7 @@ class Rollout:
 def _kept(before: Resource, wanted: Resource) -> Resource:
     """Return a resource that stays as it is, with what only its stack has to know of it."""
     changed: dict[str, Any] = {
-        name: getattr(wanted, name) for name in ("deletion_policy", "depends_on", "metadata", "replace_policy")
+        name: getattr(wanted, name) for name in ("deletion_policy", "depends_on", "metadata", "replace_policy", "uses")
     }
     return replace(before, **changed)
 
