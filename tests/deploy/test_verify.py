@@ -16,7 +16,7 @@ import boto3
 import pytest
 import yaml
 
-from tests.deploy.test_command import serving
+from tests.deploy.process import serving
 from tests.deploy.toolkit import REGION, Outcome, run_cdk, spec_of, synthesize
 
 pytestmark = pytest.mark.deploy
