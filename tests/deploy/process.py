@@ -11,13 +11,21 @@ from contextlib import contextmanager
 WAIT_SECONDS = 60
 
 
-def local_aws(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "warmstack", "local", "aws", *arguments]
+def local(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of `warmstack local`."""
+    command = [sys.executable, "-m", "warmstack", "local", *arguments]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=WAIT_SECONDS, check=False)
 
 
+def local_aws(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of `warmstack local aws`."""
+    return local(environment, "aws", *arguments)
+
+
 @contextmanager
-def serving(environment: dict[str, str], port: int) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
+def serving(
+    environment: dict[str, str], port: int, *options: str
+) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
     """A local AWS in a process of its own, and the variables that lead to it."""
     process = subprocess.Popen(
         [
@@ -32,6 +40,7 @@ def serving(environment: dict[str, str], port: int) -> Iterator[tuple[subprocess
             "--port",
             str(port),
             "--json",
+            *options,
         ],
         env=environment,
         stdout=subprocess.PIPE,

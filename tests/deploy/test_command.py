@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import signal
-import threading
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
-from botocore.config import Config
 
+from tests.deploy.load import Load
 from tests.deploy.process import WAIT_SECONDS, local_aws, serving
 from tests.deploy.toolkit import REGION, run_cdk, spec_of, synthesize
 
@@ -19,44 +17,6 @@ pytestmark = pytest.mark.deploy
 
 SPEC = spec_of("rag-prefix-aware")
 BODY = json.dumps({"messages": [{"role": "user", "content": "hello"}], "max_tokens": 4})
-
-
-class Load:
-    """A client that asks without a pause until it is told to stop."""
-
-    def __init__(self, url: str) -> None:
-        self._client = boto3.client(
-            "sagemaker-runtime",
-            endpoint_url=url,
-            region_name=REGION,
-            aws_access_key_id="local",
-            aws_secret_access_key="local",
-            config=Config(retries={"total_max_attempts": 1}, proxies={}),
-        )
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-        self.answered = 0
-        self.failures: list[str] = []
-
-    def _run(self) -> None:
-        while not self._end.is_set():
-            try:
-                answer = self._client.invoke_endpoint(
-                    EndpointName="rag-prod", ContentType="application/json", Body=BODY
-                )
-                answer["Body"].read()
-                self.answered += 1
-            except Exception as error:
-                self.failures.append(repr(error))
-
-    def __enter__(self) -> Load:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._end.set()
-        self._thread.join(WAIT_SECONDS)
-        self._client.close()
 
 
 def deploy(assembly: Path, variables: dict[str, str], folder: Path) -> None:
@@ -74,7 +34,7 @@ def test_an_endpoint_changes_its_routing_while_clients_ask(
         done = run_cdk(["bootstrap", f"aws://111122223333/{REGION}"], variables, tmp_path)
         assert done.status == 0, done.text
         deploy(first, variables, tmp_path)
-        with Load(variables["AWS_ENDPOINT_URL"]) as load:
+        with Load(variables["AWS_ENDPOINT_URL"], "rag-prod") as load:
             deploy(second, variables, tmp_path)
         assert load.failures == []
         assert load.answered > 0
