@@ -11,6 +11,7 @@ from random import Random
 
 from warmstack.local.aws.assembled import LocalAws, make_local_aws
 from warmstack.local.aws.build_contexts import BuildContexts
+from warmstack.local.aws.own_session import nothing_configured
 from warmstack.local.aws.progress import Progress
 from warmstack.local.errors import LocalError
 from warmstack.local.hosted import Hosted, make_hosted
@@ -51,31 +52,32 @@ async def run_aws(
     folder = make_run_folder(state, order.port)
     noted: Path | None = None
     try:
-        noted = note(state, order.host, order.port)
-        stop = Stop()
-        account = order.account or ACCOUNT
-        # The one place where SageMaker is chosen.
-        hosted = make_hosted(
-            order,
-            account=account,
-            region=region,
-            folder=folder,
-            hosts=LOOPBACK,
-            stop=stop,
-            report=report,
-            images=BuildContexts(folder),
-        )
-        aws = make_local_aws(
-            account=account,
-            region=region,
-            sagemaker=hosted.control,
-            sagemaker_app=hosted.app,
-            hosts=LOOPBACK,
-            report=report,
-            # Names end otherwise each time, as on AWS: a name is never there again.
-            random=Random(),
-        )
-        await serve(aws.app, listener, _Life(hosted=hosted, aws=aws, report=report), stop, on_ready=on_ready)
+        with nothing_configured():
+            noted = note(state, order.host, order.port)
+            stop = Stop()
+            account = order.account or ACCOUNT
+            # The one place where SageMaker is chosen.
+            hosted = make_hosted(
+                order,
+                account=account,
+                region=region,
+                folder=folder,
+                hosts=LOOPBACK,
+                stop=stop,
+                report=report,
+                images=BuildContexts(folder),
+            )
+            aws = make_local_aws(
+                account=account,
+                region=region,
+                sagemaker=hosted.control,
+                sagemaker_app=hosted.app,
+                hosts=LOOPBACK,
+                report=report,
+                # Names end otherwise each time, as on AWS: a name is never there again.
+                random=Random(),
+            )
+            await serve(aws.app, listener, _Life(hosted=hosted, aws=aws, report=report), stop, on_ready=on_ready)
     finally:
         listener.close()
         if noted is not None:
