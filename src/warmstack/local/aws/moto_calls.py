@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from warmstack.local.aws.errors import RefusedError
 from warmstack.local.aws.moto_app import ACCOUNT_HEADER, WsgiApp, add_header, ask_wsgi, basics
-from warmstack.local.aws.own_session import own_session
+from warmstack.local.own_session import own_session
 
 
 class MotoCalls:

@@ -11,12 +11,12 @@ from random import Random
 
 from warmstack.local.aws.assembled import LocalAws, make_local_aws
 from warmstack.local.aws.build_contexts import BuildContexts
-from warmstack.local.aws.own_session import nothing_configured
 from warmstack.local.aws.progress import Progress
 from warmstack.local.errors import LocalError
 from warmstack.local.hosted import Hosted, make_hosted
 from warmstack.local.instances import make_run_folder, note
 from warmstack.local.order import LOOPBACK, UpOrder
+from warmstack.local.own_session import nothing_configured
 from warmstack.local.platform.orders import Report
 from warmstack.local.serving import Stop, allow_many_connections, listen, serve
 

@@ -18,7 +18,7 @@ from warmstack.local.aws.cloudformation.reading import Reading
 from warmstack.local.aws.cloudformation.stack_operations import StackOperations
 from warmstack.local.aws.cloudformation.xml import write_answer, write_error
 from warmstack.local.aws.errors import StackError
-from warmstack.local.aws.own_session import service_model
+from warmstack.local.own_session import service_model
 from warmstack.local.wire.errors import ApiError
 
 LARGEST_REQUEST_BYTES = 4 << 20

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from warmstack.local.aws.errors import ResourceError
-from warmstack.local.aws.own_session import service_model
+from warmstack.local.own_session import service_model
 
 
 def members_of(operation: str, properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from warmstack.local.aws.moto_app import load_moto
 from warmstack.local.aws.moto_calls import MotoCalls
-from warmstack.local.aws.own_session import nothing_configured, own_session, service_model
+from warmstack.local.own_session import nothing_configured, own_session, service_model
 
 REGION = "us-west-2"
 
