@@ -149,8 +149,29 @@ def test_rules_are_checked(aws: Running) -> None:
     aws.create(template, Parameters=given(Version="6"))
     rules["Skipped"]["RuleCondition"] = {"Fn::Equals": ["a", "a"]}
     other = text({"One": parameter("1")}, Parameters={"Version": {"Type": "String", "Default": "6"}}, Rules=rules)
-    with pytest.raises(ClientError, match="rule Skipped uses Fn::Unknown"):
+    with pytest.raises(ClientError, match="rule Skipped uses Fn::Unknown, which the local AWS does not know"):
         aws.update(other)
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ({"Fn::Contains": [5, "a"]}, "rule R: Fn::Contains takes a list of texts and a text"),
+        ({"Fn::Contains": [["a", ["b"]], "a"]}, "rule R: Fn::Contains takes a list of texts and a text"),
+        ({"Fn::Contains": ["a"]}, "rule R: Fn::Contains takes a list of texts and a text"),
+        ({"Fn::Contains": [["a"], {"Fn::GetAZs": ""}]}, "rule R: .*cannot be answered: Fn::GetAZs"),
+        ({"Fn::Not": {"Fn::Equals": ["a", "b"]}}, "rule R: Fn::Not takes a list of one condition"),
+        ({"Fn::And": []}, "rule R: Fn::And takes a list of conditions"),
+        ({"Fn::Or": 5}, "rule R: Fn::Or takes a list of conditions"),
+        ({"Fn::Equals": ["a"]}, "rule R: Fn::Equals takes two values"),
+        ({"Condition": "None"}, "rule R: Condition cannot be answered: there is no condition 'None'"),
+        (5, "rule R: 5 is no condition"),
+    ],
+)
+def test_a_rule_that_is_written_wrongly(aws: Running, condition: Any, said: str) -> None:
+    rules = {"R": {"Assertions": [{"Assert": condition}]}}
+    with pytest.raises(ClientError, match=said):
+        aws.create(text({"One": parameter("1")}, Rules=rules))
 
 
 def test_an_export_is_imported_and_protected(aws: Running) -> None:
