@@ -252,8 +252,44 @@ def test_properties_that_sagemaker_does_not_take(aws: Running, path: tuple[str, 
         (("AWS::ApplicationAutoScaling::ScalableTarget", {}), "required key [ResourceId] not found"),
         (
             ("AWS::IAM::Role", {"AssumeRolePolicyDocument": DOCUMENT, "Policies": [{}]}),
-            "could not use the properties: KeyError: 'PolicyName'",
+            "required key [PolicyName] not found in Policies[0]",
         ),
+        (
+            ("AWS::IAM::Role", {"AssumeRolePolicyDocument": DOCUMENT, "Policies": ["x"]}),
+            "[Policies[0]] takes a mapping",
+        ),
+        (
+            ("AWS::IAM::Role", {"AssumeRolePolicyDocument": DOCUMENT, "Tags": [{"Key": "a"}]}),
+            "required key [Value] not found in Tags[0]",
+        ),
+        (
+            ("AWS::IAM::Role", {"AssumeRolePolicyDocument": DOCUMENT, "MaxSessionDuration": "long"}),
+            "[MaxSessionDuration] takes a whole number",
+        ),
+        (
+            ("AWS::IAM::Policy", {"PolicyName": "a", "PolicyDocument": "{}", "Roles": [["a"]]}),
+            "[Roles[0]] takes a single value",
+        ),
+        (("AWS::S3::Bucket", {"VersioningConfiguration": {}}), "[Status] not found in VersioningConfiguration"),
+        (
+            ("AWS::S3::Bucket", {"BucketEncryption": {"ServerSideEncryptionConfiguration": [5]}}),
+            "[BucketEncryption.ServerSideEncryptionConfiguration[0]] takes a mapping",
+        ),
+        (
+            (
+                "AWS::S3::Bucket",
+                {
+                    "BucketEncryption": {
+                        "ServerSideEncryptionConfiguration": [{"ServerSideEncryptionByDefault": "AES256"}]
+                    }
+                },
+            ),
+            "ServerSideEncryptionConfiguration[0].ServerSideEncryptionByDefault] takes a mapping",
+        ),
+        (("AWS::SSM::Parameter", {"Type": "String", "Value": "v", "Tags": {"a": []}}), "[Tags.a] takes a single value"),
+        (("AWS::SageMaker::Model", {"Tags": [{"Key": "a"}]}), "required key [Value] not found in Tags[0]"),
+        (("AWS::ECR::Repository", {"RepositoryName": []}), "[RepositoryName] takes a single value"),
+        (("AWS::Logs::LogGroup", {"LogGroupName": {"a": "b"}}), "[LogGroupName] takes a single value"),
     ],
 )
 def test_properties_that_no_model_checks(aws: Running, resource: tuple[str, dict[str, Any]], said: str) -> None:

@@ -207,7 +207,7 @@ NAMED = {**ROLE, "Properties": {**ROLE["Properties"], "RoleName": "mine"}}  # ty
         (text({"A": {**parameter("1"), "Properties": {"Value": {"Fn::Transform": {}}}}}), "Fn::Transform runs a macro"),
         (text({"A": {**parameter("1"), "Properties": {"Value": {"Fn::GetAZs": ""}}}}), "by CloudFormation only"),
         (text({"A": {**parameter("1"), "Properties": {"Value": "{{resolve:ssm:/x}}"}}}), "dynamic reference"),
-        (text({"A": {**parameter("1"), "Properties": {"Value": {"Fn::ImportValue": "no"}}}}), "imported from another"),
+        (text({"A": {**parameter("1"), "Properties": {"Value": {"Fn::ImportValue": "no"}}}}), "No export named no "),
         (text({"A": {**parameter("1"), "Properties": {"Value": {"Ref": "B"}}}}), r"dependencies \[B\]"),
         (text({"A": {**parameter("1"), "DependsOn": 7}}), "DependsOn"),
         (text({"A": parameter("1")}, Outputs={"X": 7}), r"\[/Outputs/X\] has no Value"),
