@@ -7,7 +7,9 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
+from botocore.config import Config
 
 from tests.deploy.load import Load
 from tests.deploy.process import WAIT_SECONDS, local_aws, serving
@@ -51,6 +53,32 @@ def test_an_endpoint_changes_its_routing_while_clients_ask(
         _, told = process.communicate(timeout=WAIT_SECONDS)
         assert process.returncode == 0, told
         assert "its stacks are gone with it" in told
+
+
+def test_what_the_user_has_configured_changes_nothing(environment: dict[str, str], port: int, tmp_path: Path) -> None:
+    garbage = tmp_path / "garbage"
+    garbage.write_text("garbage\n")
+    configured = {"AWS_PROFILE": "nope", "AWS_CONFIG_FILE": str(garbage), "AWS_DEFAULTS_MODE": "none of these"}
+    with serving(environment | configured, port) as (_, variables):
+        names = ("cloudformation", "ecr", "ssm")
+        cloudformation, ecr, ssm = (
+            boto3.client(
+                name,
+                endpoint_url=variables["AWS_ENDPOINT_URL"],
+                region_name=REGION,
+                aws_access_key_id="local",
+                aws_secret_access_key="local",
+                config=Config(retries={"total_max_attempts": 1}),
+            )
+            for name in names
+        )
+        parameter = {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Name": "one", "Value": "1"}}
+        cloudformation.create_stack(StackName="demo", TemplateBody=json.dumps({"Resources": {"One": parameter}}))
+        cloudformation.get_waiter("stack_create_complete").wait(StackName="demo", WaiterConfig={"Delay": 1})
+        assert ssm.get_parameter(Name="one")["Parameter"]["Value"] == "1"
+        assert ecr.describe_repositories()["repositories"] == []
+        for one in (cloudformation, ecr, ssm):
+            one.close()
 
 
 def test_in_the_background(environment: dict[str, str], port: int) -> None:

@@ -17,6 +17,7 @@ from warmstack.local.api.control_lists import page
 from warmstack.local.api.documents import Documents
 from warmstack.local.api.replies import read_request
 from warmstack.local.api.services import Services
+from warmstack.local.hosting.constraints import check_members
 from warmstack.local.hosting.records import refused, required_text
 from warmstack.local.platform.copies import CopyState
 from warmstack.local.platform.endpoints import Component, Endpoint
@@ -75,6 +76,8 @@ class ControlPlane:
         found = self._operations.get(operation)
         if found is None:
             raise self._unknown(operation)
+        if self._services.hosting is not None:
+            check_members(operation, members)
         return await found(members)
 
     def _unknown(self, target: str) -> ApiError:

@@ -106,5 +106,6 @@ def make_local_aws(
         sagemaker=sagemaker_app,
         others=bridge,
         stacks=StacksPage(store, account=account, region=region),
+        region=region,
     )
     return LocalAws(app=TrustedHosts(front, hosts), store=store, bridge=bridge, calls=calls)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers, QueryParams
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from warmstack.local.aws.cloudformation.api import CloudFormationApi
@@ -51,15 +52,17 @@ class Front:
         sagemaker: Answers SageMaker, its runtime, and what is Warmstack's own.
         others: Answers every other service.
         stacks: Answers what there is to see of stacks.
+        region: The Region that SageMaker is in.
     """
 
     def __init__(
-        self, *, cloudformation: CloudFormationApi, sagemaker: ASGIApp, others: ASGIApp, stacks: ASGIApp
+        self, *, cloudformation: CloudFormationApi, sagemaker: ASGIApp, others: ASGIApp, stacks: ASGIApp, region: str
     ) -> None:
         self._cloudformation = cloudformation
         self._sagemaker = sagemaker
         self._others = others
         self._stacks = stacks
+        self._region = region
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, as ASGI calls it."""
@@ -71,6 +74,8 @@ class Front:
             await self._cloudformation.answer(scope, receive, send, region=signed.region)
         elif not signed.service and scope["path"] == PATH:
             await self._stacks(scope, receive, send)
+        elif signed.service in SAGEMAKER and signed.region != self._region:
+            await _elsewhere(scope, self._region, signed.region)(scope, receive, send)
         elif signed.service in SAGEMAKER or (not signed.service and _is_local(scope)):
             await self._sagemaker(scope, receive, send)
         elif signed.service in MOTO or not signed.service:
@@ -78,6 +83,17 @@ class Front:
         else:
             text = f"the local AWS has no {signed.service}; it has cloudformation, sagemaker, {', '.join(sorted(MOTO))}"
             await not_served(text)(scope, receive, send)
+
+
+def _elsewhere(scope: Scope, home: str, region: str) -> Response:
+    """Return the answer to a request for SageMaker in another Region, in which there is nothing."""
+    text = (
+        f"SageMaker is in {home} here, and the request is signed for {region}: sign it for {home}, or start the local "
+        f"AWS with --region {region}"
+    )
+    # The runtime's error has a name of its own.
+    kind = "ValidationError" if _LOCAL_PATHS.match(scope["path"]) else "ValidationException"
+    return JSONResponse({"__type": kind, "message": text, "Message": text}, 400, {"x-amzn-ErrorType": kind})
 
 
 def _is_local(scope: Scope) -> bool:

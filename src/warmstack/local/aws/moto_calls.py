@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from warmstack.local.aws.errors import RefusedError
 from warmstack.local.aws.moto_app import ACCOUNT_HEADER, WsgiApp, add_header, ask_wsgi, basics
+from warmstack.local.own_session import own_session
 
 
 class MotoCalls:
@@ -56,11 +57,10 @@ class MotoCalls:
 
     def _client(self, service: str, region: str) -> Any:
         if (service, region) not in self._clients:
-            import botocore.session
             from botocore.config import Config
 
             # Guard: the environment points at this very server; nothing of it must be read here.
-            session = botocore.session.Session()
+            session = own_session()
             session.set_credentials("local", "local")
             client = session.create_client(
                 service,

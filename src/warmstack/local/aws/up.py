@@ -16,6 +16,7 @@ from warmstack.local.errors import LocalError
 from warmstack.local.hosted import Hosted, make_hosted
 from warmstack.local.instances import make_run_folder, note
 from warmstack.local.order import LOOPBACK, UpOrder
+from warmstack.local.own_session import nothing_configured
 from warmstack.local.platform.orders import Report
 from warmstack.local.serving import Stop, allow_many_connections, listen, serve
 
@@ -51,31 +52,32 @@ async def run_aws(
     folder = make_run_folder(state, order.port)
     noted: Path | None = None
     try:
-        noted = note(state, order.host, order.port)
-        stop = Stop()
-        account = order.account or ACCOUNT
-        # The one place where SageMaker is chosen.
-        hosted = make_hosted(
-            order,
-            account=account,
-            region=region,
-            folder=folder,
-            hosts=LOOPBACK,
-            stop=stop,
-            report=report,
-            images=BuildContexts(folder),
-        )
-        aws = make_local_aws(
-            account=account,
-            region=region,
-            sagemaker=hosted.control,
-            sagemaker_app=hosted.app,
-            hosts=LOOPBACK,
-            report=report,
-            # Names end otherwise each time, as on AWS: a name is never there again.
-            random=Random(),
-        )
-        await serve(aws.app, listener, _Life(hosted=hosted, aws=aws, report=report), stop, on_ready=on_ready)
+        with nothing_configured():
+            noted = note(state, order.host, order.port)
+            stop = Stop()
+            account = order.account or ACCOUNT
+            # The one place where SageMaker is chosen.
+            hosted = make_hosted(
+                order,
+                account=account,
+                region=region,
+                folder=folder,
+                hosts=LOOPBACK,
+                stop=stop,
+                report=report,
+                images=BuildContexts(folder),
+            )
+            aws = make_local_aws(
+                account=account,
+                region=region,
+                sagemaker=hosted.control,
+                sagemaker_app=hosted.app,
+                hosts=LOOPBACK,
+                report=report,
+                # Names end otherwise each time, as on AWS: a name is never there again.
+                random=Random(),
+            )
+            await serve(aws.app, listener, _Life(hosted=hosted, aws=aws, report=report), stop, on_ready=on_ready)
     finally:
         listener.close()
         if noted is not None:

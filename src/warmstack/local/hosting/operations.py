@@ -107,8 +107,10 @@ class Hosting:
         if name in self._platform.endpoints:
             raise refused(f'Cannot create already existing endpoint "{self.records.arn("endpoint", name)}".')
         self._components[name] = {}
-        self._changes.create(self._defined(name, required_text(members, "EndpointConfigName")))
+        definition = self._defined(name, required_text(members, "EndpointConfigName"))
+        # From here on nothing is refused: what is refused must leave nothing that runs.
         self._tag("endpoint", name, members)
+        self._changes.create(definition)
         return {"EndpointArn": self.records.arn("endpoint", name)}
 
     async def _update_endpoint(self, members: Members) -> Members:
@@ -136,9 +138,9 @@ class Hosting:
         base = endpoint.components.get(definition.base or "")
         if base is not None and base.progress.status != "InService":
             raise refused(f"Inference component {base.name} is not in service; its adapters need it")
+        self._tag("inference-component", name, members)
         self._components.setdefault(endpoint.name, {})[name] = dict(members)
         self._changes.create_component(endpoint, definition)
-        self._tag("inference-component", name, members)
         return {"InferenceComponentArn": self.records.arn("inference-component", name)}
 
     async def _update_component(self, members: Members) -> Members:

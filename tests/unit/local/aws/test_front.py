@@ -71,6 +71,20 @@ def test_sagemaker_answers_its_own_requests(aws: Running) -> None:
             DIRECT.open(f"{aws.url}{path}", timeout=10)
 
 
+def test_sagemaker_is_in_one_region(aws: Running) -> None:
+    aws.create(variant_text())
+    elsewhere = "SageMaker is in us-west-2 here, and the request is signed for eu-west-1"
+    client = aws.client("sagemaker", "eu-west-1")
+    for call in (client.list_endpoints, lambda: client.describe_endpoint(EndpointName="demo")):
+        with pytest.raises(ClientError, match=elsewhere) as raised:
+            call()
+        assert raised.value.response["Error"]["Code"] == "ValidationException"
+    with pytest.raises(ClientError, match=elsewhere) as raised:
+        aws.client("sagemaker-runtime", "eu-west-1").invoke_endpoint(EndpointName="demo", Body=b"{}")
+    assert raised.value.response["Error"]["Code"] == "ValidationError"
+    assert len(aws.client("sagemaker").list_endpoints()["Endpoints"]) == 1
+
+
 def test_a_page_of_another_site_is_refused(aws: Running) -> None:
     request = urllib.request.Request(f"{aws.url}/_warmstack/stacks", headers={"Host": "evil.example"})
     with pytest.raises(urllib.error.HTTPError, match="403"):

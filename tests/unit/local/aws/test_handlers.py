@@ -73,6 +73,46 @@ def test_policies_on_roles(aws: Running) -> None:
     assert iam.list_policies(Scope="Local")["Policies"] == []
 
 
+def test_a_policy_that_one_role_refuses_is_taken_out_of_the_others(aws: Running) -> None:
+    iam = aws.client("iam")
+    properties = {"PolicyName": "half", "PolicyDocument": DOCUMENT, "Roles": [{"Ref": "Role"}, "absent"]}
+    aws.create(text({"Role": role()}))
+    half = text({"Role": role(), "Half": {"Type": "AWS::IAM::Policy", "Properties": properties}})
+    assert aws.update(half)["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert "absent" in aws.failed()["Half CREATE_FAILED"]
+    assert iam.list_role_policies(RoleName="mine")["PolicyNames"] == ["StartModels"]
+
+
+def test_a_boundary_is_set_changed_and_taken_away(aws: Running) -> None:
+    iam = aws.client("iam")
+
+    def boundary() -> Any:
+        return iam.get_role(RoleName="mine")["Role"].get("PermissionsBoundary", {}).get("PermissionsBoundaryArn")
+
+    aws.create(text({"Role": role(PermissionsBoundary=READ_ONLY)}))
+    assert boundary() == READ_ONLY
+    for wanted in ("arn:aws:iam::aws:policy/AdministratorAccess", None, READ_ONLY):
+        given = {} if wanted is None else {"PermissionsBoundary": wanted}
+        assert aws.update(text({"Role": role(**given)}))["StackStatus"] == "UPDATE_COMPLETE", aws.failed()
+        assert boundary() == wanted
+
+
+def test_tags_of_a_parameter_are_changed(aws: Running) -> None:
+    ssm = aws.client("ssm")
+
+    def tags() -> dict[str, str]:
+        found = ssm.list_tags_for_resource(ResourceType="Parameter", ResourceId="/demo/value")["TagList"]
+        return {one["Key"]: one["Value"] for one in found}
+
+    aws.create(text({"One": parameter("1", Tags={"team": "a", "old": 1})}))
+    assert tags() == {"team": "a", "old": "1"}
+    changed = parameter("1", Tags={"team": "b", "new": "2"})
+    assert aws.update(text({"One": changed}))["StackStatus"] == "UPDATE_COMPLETE", aws.failed()
+    assert tags() == {"team": "b", "new": "2"}
+    assert aws.update(text({"One": parameter("1")}))["StackStatus"] == "UPDATE_COMPLETE", aws.failed()
+    assert tags() == {}
+
+
 def test_policies_of_users_are_refused(aws: Running) -> None:
     users = {"Type": "AWS::IAM::Policy",
              "Properties": {"PolicyName": "p", "PolicyDocument": DOCUMENT, "Users": ["me"]}}  # fmt: skip
@@ -212,8 +252,44 @@ def test_properties_that_sagemaker_does_not_take(aws: Running, path: tuple[str, 
         (("AWS::ApplicationAutoScaling::ScalableTarget", {}), "required key [ResourceId] not found"),
         (
             ("AWS::IAM::Role", {"AssumeRolePolicyDocument": DOCUMENT, "Policies": [{}]}),
-            "could not use the properties: KeyError: 'PolicyName'",
+            "required key [PolicyName] not found in Policies[0]",
         ),
+        (
+            ("AWS::IAM::Role", {"AssumeRolePolicyDocument": DOCUMENT, "Policies": ["x"]}),
+            "[Policies[0]] takes a mapping",
+        ),
+        (
+            ("AWS::IAM::Role", {"AssumeRolePolicyDocument": DOCUMENT, "Tags": [{"Key": "a"}]}),
+            "required key [Value] not found in Tags[0]",
+        ),
+        (
+            ("AWS::IAM::Role", {"AssumeRolePolicyDocument": DOCUMENT, "MaxSessionDuration": "long"}),
+            "[MaxSessionDuration] takes a whole number",
+        ),
+        (
+            ("AWS::IAM::Policy", {"PolicyName": "a", "PolicyDocument": "{}", "Roles": [["a"]]}),
+            "[Roles[0]] takes a single value",
+        ),
+        (("AWS::S3::Bucket", {"VersioningConfiguration": {}}), "[Status] not found in VersioningConfiguration"),
+        (
+            ("AWS::S3::Bucket", {"BucketEncryption": {"ServerSideEncryptionConfiguration": [5]}}),
+            "[BucketEncryption.ServerSideEncryptionConfiguration[0]] takes a mapping",
+        ),
+        (
+            (
+                "AWS::S3::Bucket",
+                {
+                    "BucketEncryption": {
+                        "ServerSideEncryptionConfiguration": [{"ServerSideEncryptionByDefault": "AES256"}]
+                    }
+                },
+            ),
+            "ServerSideEncryptionConfiguration[0].ServerSideEncryptionByDefault] takes a mapping",
+        ),
+        (("AWS::SSM::Parameter", {"Type": "String", "Value": "v", "Tags": {"a": []}}), "[Tags.a] takes a single value"),
+        (("AWS::SageMaker::Model", {"Tags": [{"Key": "a"}]}), "required key [Value] not found in Tags[0]"),
+        (("AWS::ECR::Repository", {"RepositoryName": []}), "[RepositoryName] takes a single value"),
+        (("AWS::Logs::LogGroup", {"LogGroupName": {"a": "b"}}), "[LogGroupName] takes a single value"),
     ],
 )
 def test_properties_that_no_model_checks(aws: Running, resource: tuple[str, dict[str, Any]], said: str) -> None:

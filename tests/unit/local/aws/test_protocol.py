@@ -74,11 +74,24 @@ def test_what_botocore_writes_is_read() -> None:
         (b"StackName=x&TimeoutInMinutes=soon", "takes a whole number"),
         (b"\xff", "no form"),
         (b"", "Value null at 'StackName'"),
+        (b"StackName=x&Tags.member.1.Value=y", "Value null at 'Tags.1.member.Key'"),
+        (b"StackName=x&Tags.member.1.Key=y", "Value null at 'Tags.1.member.Value'"),
     ],
 )
 def test_what_is_no_request_is_refused(body: bytes, said: str) -> None:
     with pytest.raises(StackError, match=said):
         read_members(read_form(body), SERVICE.operation_model("CreateStack").input_shape)
+
+
+def test_a_map_is_read_or_refused() -> None:
+    shape = SERVICE.operation_model("CreateChangeSet").input_shape
+    place = "ResourcesToImport.member.1."
+    start = f"StackName=x&ChangeSetName=y&{place}ResourceType=T&{place}LogicalResourceId=L&{place}ResourceIdentifier."
+    form = read_form(f"{start}entry.1.key=a&{place}ResourceIdentifier.entry.1.value=b".encode())
+    assert read_members(form, shape)["ResourcesToImport"][0]["ResourceIdentifier"] == {"a": "b"}
+    for wrong in ("entry.1.key=a", "entry.x.key=a", "a=b"):
+        with pytest.raises(StackError, match=r"ResourcesToImport\.1\.member\.ResourceIdentifier is no map"):
+            read_members(read_form(f"{start}{wrong}".encode()), shape)
 
 
 def test_an_error_is_read_by_botocore() -> None:

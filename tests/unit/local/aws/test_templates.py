@@ -115,6 +115,18 @@ def test_parameters_are_kept_hidden_and_read_from_the_store(aws: Running) -> Non
             {"A": "X"},
             "Parameter 'A' must be lower case",
         ),
+        ({"A": {"Type": "String", "MinLength": 3}}, {"A": "ab"}, "'A' must contain at least 3 characters"),
+        ({"A": {"Type": "String", "MaxLength": "3"}}, {"A": "abcd"}, "'A' must contain at most 3 characters"),
+        (
+            {"A": {"Type": "String", "MaxLength": 3, "ConstraintDescription": "is short"}},
+            {"A": "abcd"},
+            "Parameter 'A' is short",
+        ),
+        ({"A": {"Type": "Number", "MinValue": 0}}, {"A": "-0.5"}, "'A' must be a number not less than 0"),
+        ({"A": {"Type": "Number", "MaxValue": "1.5"}}, {"A": "2"}, "'A' must be a number not greater than 1.5"),
+        ({"A": {"Type": "Number", "MaxValue": 9, "Default": 10}}, {}, "'A' must be a number not greater than 9"),
+        ({"A": {"Type": "Number", "MaxValue": "many"}}, {"A": "2"}, r"\[/Parameters/A\] has MaxValue 'many'"),
+        ({"A": {"Type": "String", "MinLength": []}}, {"A": "2"}, r"\[/Parameters/A\] has MinLength \[\]"),
         ({"A": {"Type": "AWS::SSM::Parameter::Value<String>"}}, {"A": "/no"}, r"Unable to fetch parameters \[/no\]"),
     ],
 )
@@ -149,8 +161,29 @@ def test_rules_are_checked(aws: Running) -> None:
     aws.create(template, Parameters=given(Version="6"))
     rules["Skipped"]["RuleCondition"] = {"Fn::Equals": ["a", "a"]}
     other = text({"One": parameter("1")}, Parameters={"Version": {"Type": "String", "Default": "6"}}, Rules=rules)
-    with pytest.raises(ClientError, match="rule Skipped uses Fn::Unknown"):
+    with pytest.raises(ClientError, match="rule Skipped uses Fn::Unknown, which the local AWS does not know"):
         aws.update(other)
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ({"Fn::Contains": [5, "a"]}, "rule R: Fn::Contains takes a list of texts and a text"),
+        ({"Fn::Contains": [["a", ["b"]], "a"]}, "rule R: Fn::Contains takes a list of texts and a text"),
+        ({"Fn::Contains": ["a"]}, "rule R: Fn::Contains takes a list of texts and a text"),
+        ({"Fn::Contains": [["a"], {"Fn::GetAZs": ""}]}, "rule R: .*cannot be answered: Fn::GetAZs"),
+        ({"Fn::Not": {"Fn::Equals": ["a", "b"]}}, "rule R: Fn::Not takes a list of one condition"),
+        ({"Fn::And": []}, "rule R: Fn::And takes a list of conditions"),
+        ({"Fn::Or": 5}, "rule R: Fn::Or takes a list of conditions"),
+        ({"Fn::Equals": ["a"]}, "rule R: Fn::Equals takes two values"),
+        ({"Condition": "None"}, "rule R: Condition cannot be answered: there is no condition 'None'"),
+        (5, "rule R: 5 is no condition"),
+    ],
+)
+def test_a_rule_that_is_written_wrongly(aws: Running, condition: Any, said: str) -> None:
+    rules = {"R": {"Assertions": [{"Assert": condition}]}}
+    with pytest.raises(ClientError, match=said):
+        aws.create(text({"One": parameter("1")}, Rules=rules))
 
 
 def test_an_export_is_imported_and_protected(aws: Running) -> None:
@@ -186,9 +219,18 @@ NAMED = {**ROLE, "Properties": {**ROLE["Properties"], "RoleName": "mine"}}  # ty
         (text({"A": {**parameter("1"), "Properties": {"Value": {"Fn::Transform": {}}}}}), "Fn::Transform runs a macro"),
         (text({"A": {**parameter("1"), "Properties": {"Value": {"Fn::GetAZs": ""}}}}), "by CloudFormation only"),
         (text({"A": {**parameter("1"), "Properties": {"Value": "{{resolve:ssm:/x}}"}}}), "dynamic reference"),
-        (text({"A": {**parameter("1"), "Properties": {"Value": {"Fn::ImportValue": "no"}}}}), "imported from another"),
+        (text({"A": {**parameter("1"), "Properties": {"Value": {"Fn::ImportValue": "no"}}}}), "No export named no "),
         (text({"A": {**parameter("1"), "Properties": {"Value": {"Ref": "B"}}}}), r"dependencies \[B\]"),
         (text({"A": {**parameter("1"), "DependsOn": 7}}), "DependsOn"),
+        (text({"a-b": parameter("1")}), "Resource name a-b is non alphanumeric"),
+        (text({"ä": parameter("1")}), "Resource name ä is non alphanumeric"),
+        (text({"A": parameter("1")}, Outputs={"X.Y": {"Value": "1"}}), "Output name X.Y is non alphanumeric"),
+        (text({"A": parameter("1")}, Parameters={"X_Y": {"Type": "String"}}), "Parameter name X_Y is non alphanum"),
+        (text({f"A{index}": {"Type": "T"} for index in range(501)}), "Number of resources, 501, is greater than.*500"),
+        (
+            text({"A": parameter("1")}, Outputs={f"A{index}": {"Value": "1"} for index in range(201)}),
+            "Number of outputs, 201, is greater than maximum allowed, 200",
+        ),
         (text({"A": parameter("1")}, Outputs={"X": 7}), r"\[/Outputs/X\] has no Value"),
         (text({"A": parameter("1")}, Outputs={"X": {"Value": {"Ref": "B"}}}), "Outputs.X.*names 'B'"),
         (text({"A": parameter("1")}, Outputs={"X": {"Value": "{{resolve:ssm:/x}}"}}), "dynamic reference"),

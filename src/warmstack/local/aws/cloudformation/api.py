@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import traceback
 import uuid
 from collections.abc import Mapping
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,6 +18,7 @@ from warmstack.local.aws.cloudformation.reading import Reading
 from warmstack.local.aws.cloudformation.stack_operations import StackOperations
 from warmstack.local.aws.cloudformation.xml import write_answer, write_error
 from warmstack.local.aws.errors import StackError
+from warmstack.local.own_session import service_model
 from warmstack.local.wire.errors import ApiError
 
 LARGEST_REQUEST_BYTES = 4 << 20
@@ -69,17 +68,10 @@ class CloudFormationApi:
                 "InvalidAction",
                 f"the local AWS does not serve CloudFormation's {name or 'request without Action'}; it serves {known}",
             )
-        model = _service().operation_model(name)
+        model = service_model("cloudformation").operation_model(name)
         members = await operation(read_members(form, model.input_shape), region)
         return write_answer(model, members, namespace=_namespace(), request_id=request_id)
 
 
-@functools.cache
-def _service() -> Any:
-    import botocore.session
-
-    return botocore.session.Session().get_service_model("cloudformation")
-
-
 def _namespace() -> str:
-    return str(_service().metadata["xmlNamespace"])
+    return str(service_model("cloudformation").metadata["xmlNamespace"])

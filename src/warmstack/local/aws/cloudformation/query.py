@@ -40,12 +40,7 @@ def read_members(form: Mapping[str, str], shape: Any) -> dict[str, Any]:
     """
     if shape is None:
         return {}
-    found = _structure(_tree(form), shape)
-    for name in shape.required_members:
-        if name not in found:
-            raise invalid(f"1 validation error detected: Value null at '{name}' failed to satisfy constraint: Member "
-                          "must not be null")  # fmt: skip
-    return found
+    return _structure(_tree(form), shape, "")
 
 
 def _tree(form: Mapping[str, str]) -> dict[str, Any]:
@@ -63,25 +58,31 @@ def _tree(form: Mapping[str, str]) -> dict[str, Any]:
     return root
 
 
-def _structure(node: Any, shape: Any) -> dict[str, Any]:
+def _structure(node: Any, shape: Any, where: str) -> dict[str, Any]:
     if not isinstance(node, dict):
-        raise invalid(f"{shape.name} is a single value; it has members")
-    return {name: _value(node[name], member) for name, member in shape.members.items() if name in node}
+        raise invalid(f"{where or shape.name} is a single value; it has members")
+    place = f"{where}." if where else ""
+    for name in shape.required_members:
+        if name not in node:
+            raise invalid(
+                f"1 validation error detected: Value null at '{place}{name}' failed to satisfy constraint: Member must "
+                "not be null"
+            )
+    return {
+        name: _value(node[name], member, f"{place}{name}") for name, member in shape.members.items() if name in node
+    }
 
 
-def _value(node: Any, shape: Any) -> Any:
+def _value(node: Any, shape: Any, where: str) -> Any:
     match shape.type_name:
         case "structure":
-            return _structure(node, shape)
+            return _structure(node, shape, where)
         case "list":
-            return _list(node, shape)
+            return _list(node, shape, where)
         case "map":
-            entries = node.get("entry", {}) if isinstance(node, dict) else {}
-            return {
-                str(one["key"]): _value(one["value"], shape.value) for one in map(entries.get, sorted(entries, key=int))
-            }
+            return _map(node, shape, where)
     if not isinstance(node, str):
-        raise invalid(f"{shape.name} has members; it is a single value")
+        raise invalid(f"{where} has members; it is a single value")
     match shape.type_name:
         case "boolean":
             return node.lower() == "true"
@@ -89,15 +90,28 @@ def _value(node: Any, shape: Any) -> Any:
             try:
                 return int(node)
             except ValueError as error:
-                raise invalid(f"{shape.name} is {node[:40]!r}; it takes a whole number") from error
+                raise invalid(f"{where} is {node[:40]!r}; it takes a whole number") from error
     return node
 
 
-def _list(node: Any, shape: Any) -> list[Any]:
+def _list(node: Any, shape: Any, where: str) -> list[Any]:
     # An empty list is an empty field.
     if node == "":
         return []
     entries = node.get(shape.member.serialization.get("name", "member")) if isinstance(node, dict) else None
     if not isinstance(entries, dict) or not all(key.isdecimal() for key in entries):
-        raise invalid(f"{shape.name} is no list; its values are NAME.member.1 and on")
-    return [_value(entries[key], shape.member) for key in sorted(entries, key=int)]
+        raise invalid(f"{where} is no list; its values are {where}.member.1 and on")
+    return [_value(entries[key], shape.member, f"{where}.{key}.member") for key in sorted(entries, key=int)]
+
+
+def _map(node: Any, shape: Any, where: str) -> dict[str, Any]:
+    if node == "":
+        return {}
+    entries = node.get("entry") if isinstance(node, dict) else None
+    if not isinstance(entries, dict) or not all(
+        key.isdecimal() and isinstance(one, dict) and isinstance(one.get("key"), str) and "value" in one
+        for key, one in entries.items()
+    ):
+        raise invalid(f"{where} is no map; its entries are {where}.entry.1.key and {where}.entry.1.value, and on")
+    found = (entries[key] for key in sorted(entries, key=int))
+    return {one["key"]: _value(one["value"], shape.value, f"{where}.{one['key']}") for one in found}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -73,6 +74,7 @@ def read_template(text: str) -> Mapping[str, Any]:
         entries = document.get(section)
         if entries is not None and not isinstance(entries, dict):
             raise invalid(f"Template format error: {section} is no mapping")
+        _check_names(section, entries or {})
     resources: dict[str, Any] = document.get("Resources") or {}
     for logical_id, resource in resources.items():
         if not isinstance(resource, dict) or not isinstance(resource.get("Type"), str):
@@ -87,6 +89,27 @@ def read_template(text: str) -> Mapping[str, Any]:
                 raise invalid(f"Template format error: [/Resources/{logical_id}] has {policy} {value!r}; the local AWS "
                               f"takes {', '.join(allowed)}")  # fmt: skip
     return document
+
+
+_NAME = re.compile(r"[a-zA-Z0-9]+")
+_MOST = {"Resources": 500, "Parameters": 200, "Outputs": 200, "Mappings": 200}
+"""Entries of a section at most. Source: "CloudFormation quotas" (read 2026-11-30)."""
+
+
+def _check_names(section: str, entries: Mapping[str, Any]) -> None:
+    most = _MOST.get(section)
+    if most is None:
+        return
+    if len(entries) > most:
+        raise invalid(
+            f"Template format error: Number of {section.lower()}, {len(entries)}, is greater than maximum allowed, "
+            f"{most}"
+        )
+    for name in entries:
+        if not _NAME.fullmatch(str(name)):
+            raise invalid(
+                f"Template format error: {section[:-1]} name {name} is non alphanumeric. A name has letters and digits"
+            )
 
 
 _POLICIES = {

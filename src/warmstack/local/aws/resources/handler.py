@@ -35,6 +35,7 @@ class Surroundings:
         home_region: The Region that SageMaker is in.
         sleep: Waits some seconds.
         suffix: Makes the random end of a name.
+        recorded: What there is of the types that are recorded only: the type, the Region, the physical id.
     """
 
     aws: Aws
@@ -43,6 +44,7 @@ class Surroundings:
     home_region: str
     sleep: Callable[[float], Awaitable[None]]
     suffix: Callable[[], str]
+    recorded: set[tuple[str, str, str]] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

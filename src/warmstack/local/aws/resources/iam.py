@@ -41,7 +41,7 @@ class Role:
         return made
 
     async def update(self, order: Order, before: Existing) -> Made:
-        """Change its trust, its policies and its description."""
+        """Change its trust, its boundary, its policies, its description and its tags."""
         name = before.physical_id
         properties = order.properties
         document = _document(properties.get("AssumeRolePolicyDocument"))
@@ -53,6 +53,11 @@ class Role:
             Description=properties.get("Description", ""),
             MaxSessionDuration=_number(properties.get("MaxSessionDuration")),
         )
+        boundary = properties.get("PermissionsBoundary")
+        if boundary is not None:
+            await _iam(order, "PutRolePermissionsBoundary", RoleName=name, PermissionsBoundary=boundary)
+        elif "PermissionsBoundary" in before.properties:
+            await _iam(order, "DeleteRolePermissionsBoundary", RoleName=name)
         await self._fill(order, name, before.properties)
         await _tag(order, "Role", name, before.properties)
         return Made(physical_id=name, attributes=before.attributes)
@@ -124,10 +129,13 @@ class Policy:
         _only_roles(order)
         name = str(order.properties["PolicyName"])
         document = _document(order.properties.get("PolicyDocument"))
+        physical = f"{order.stack[:4]}-{order.logical_id[:4]}-{order.around.suffix()}"
+        made = Made(physical_id=physical, attributes={"Id": physical})
+        # A role that refuses it leaves it inside the ones before.
+        order.began(made)
         for role in order.properties.get("Roles", []):
             await _iam(order, "PutRolePolicy", RoleName=role, PolicyName=name, PolicyDocument=document)
-        physical = f"{order.stack[:4]}-{order.logical_id[:4]}-{order.around.suffix()}"
-        return Made(physical_id=physical, attributes={"Id": physical})
+        return made
 
     async def update(self, order: Order, before: Existing) -> Made:
         """Put it into each of its roles, and out of those that are no longer its own."""

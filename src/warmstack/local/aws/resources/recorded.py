@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from warmstack.assembly.identities import partition_of
+from warmstack.local.aws.errors import ResourceError
 from warmstack.local.aws.resources.handler import Existing, Made, Order
 
 RECORDED = "recorded only: it does nothing in the local AWS"
@@ -41,23 +42,37 @@ class Recorded:
         return frozenset(self.given)
 
     async def create(self, order: Order) -> Made:
-        """Record it."""
+        """Record it.
+
+        Raises:
+            ResourceError: There is one with that name or id, of this stack, of another one, or left behind by one.
+        """
         partition, _ = partition_of(order.region)
         name = order.name(self.name_property or "", longest=self.longest)
         values = {key: one for key, one in order.properties.items() if isinstance(one, str | int | float)}
         values |= {"name": name, "partition": partition, "region": order.region, "account": order.around.account}
-        return Made(
+        made = Made(
             physical_id=self.ref.format(**values),
             attributes={key: one.format(**values) for key, one in self.given.items()},
             note=self.note,
         )
+        if (key := _key(order, made.physical_id)) in order.around.recorded:
+            # CloudFormation's own words.
+            raise ResourceError(f"Resource of type '{order.kind}' with identifier '{made.physical_id}' already exists.")
+        order.around.recorded.add(key)
+        return made
 
     async def update(self, order: Order, before: Existing) -> Made:  # noqa: ARG002  (the form of every handler)
         """Record what it is now."""
         return Made(physical_id=before.physical_id, attributes=before.attributes, note=self.note)
 
     async def delete(self, order: Order, existing: Existing) -> None:
-        """Forget it."""
+        """Forget it: its name is free again."""
+        order.around.recorded.discard(_key(order, existing.physical_id))
+
+
+def _key(order: Order, physical_id: str) -> tuple[str, str, str]:
+    return order.kind, order.region, physical_id
 
 
 CUSTOM_RESOURCE = Recorded(

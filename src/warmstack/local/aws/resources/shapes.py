@@ -5,19 +5,12 @@ CloudFormation takes the text "2" for the number 2 and "true" for true; the API 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
 from warmstack.local.aws.errors import ResourceError
-
-
-@functools.cache
-def _service() -> Any:
-    import botocore.session
-
-    return botocore.session.Session().get_service_model("sagemaker")
+from warmstack.local.own_session import service_model
 
 
 def members_of(operation: str, properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,7 +23,7 @@ def members_of(operation: str, properties: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ResourceError: A property is none of the operation's, or its value has another type.
     """
-    shape = _service().operation_model(operation).input_shape
+    shape = service_model("sagemaker").operation_model(operation).input_shape
     found: dict[str, Any] = _structure(properties, shape, "")
     return found
 

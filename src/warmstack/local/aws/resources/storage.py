@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from warmstack.assembly.identities import partition_of
+from warmstack.assembly.unresolved import as_text
 from warmstack.local.aws.errors import RefusedError
 from warmstack.local.aws.resources.handler import Existing, Made, Order
 
@@ -118,8 +119,15 @@ class Parameter:
         return await self._put(order, order.name("Name", longest=512), is_new=True)
 
     async def update(self, order: Order, before: Existing) -> Made:
-        """Write it again."""
-        return await self._put(order, before.physical_id, is_new=False)
+        """Write it again, and set its tags."""
+        made = await self._put(order, before.physical_id, is_new=False)
+        now, then = _tags(order.properties), _tags(before.properties)
+        members = {"ResourceType": "Parameter", "ResourceId": before.physical_id}
+        if gone := sorted(then.keys() - now.keys()):
+            await order.aws("ssm", "RemoveTagsFromResource", {**members, "TagKeys": gone})
+        if now and now != then:
+            await order.aws("ssm", "AddTagsToResource", {**members, "Tags": _tag_list(now)})
+        return made
 
     async def delete(self, order: Order, existing: Existing) -> None:
         """Remove it."""
@@ -127,7 +135,7 @@ class Parameter:
 
     async def _put(self, order: Order, name: str, *, is_new: bool) -> Made:
         properties = order.properties
-        tags: Mapping[str, Any] = properties.get("Tags") or {}
+        tags = _tags(properties)
         await order.aws(
             "ssm",
             "PutParameter",
@@ -137,11 +145,20 @@ class Parameter:
                 "Type": properties["Type"],
                 "Description": properties.get("Description"),
                 "AllowedPattern": properties.get("AllowedPattern"),
-                "Tags": [{"Key": key, "Value": value} for key, value in tags.items()] if tags and is_new else None,
+                # What overwrites a parameter cannot have tags.
+                "Tags": _tag_list(tags) if tags and is_new else None,
                 "Overwrite": not is_new,
             },
         )
         return Made(physical_id=name, attributes={"Type": properties["Type"], "Value": properties["Value"]})
+
+
+def _tags(properties: Mapping[str, Any]) -> dict[str, str]:
+    return {key: as_text(value) or "" for key, value in (properties.get("Tags") or {}).items()}
+
+
+def _tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"Key": key, "Value": value} for key, value in tags.items()]
 
 
 async def _unless_gone(order: Order, service: str, operation: str, members: Mapping[str, Any], gone: str) -> None:

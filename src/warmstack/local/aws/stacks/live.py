@@ -43,8 +43,15 @@ class LiveTemplate(Template):
         imports: Imports,
     ) -> None:
         source = Source(stack=stack, names=frozenset({stack}), file=Path(stack), document=desired.document)
+
+        def imported(name: str) -> Any:
+            found = imports(name)
+            if found is not None:
+                return found
+            return Unresolved(text="the import", why=f"No export named {name} found in {region}")
+
         super().__init__(
-            source, parameters=desired.values, account=account, region=region, problems=problems, imports=imports
+            source, parameters=desired.values, account=account, region=region, problems=problems, imports=imported
         )
         self._stack_id = stack_id
         self._live = resources

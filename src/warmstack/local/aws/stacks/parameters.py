@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from warmstack.assembly.unresolved import as_text
@@ -12,6 +13,7 @@ from warmstack.local.aws.ports import Aws
 from warmstack.local.aws.stacks.records import Parameter
 
 STORED = "AWS::SSM::Parameter::Value<"
+_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 
 
 async def read_parameters(
@@ -71,12 +73,44 @@ def _check(key: str, text: str, parameter: Mapping[str, Any]) -> None:
     allowed = parameter.get("AllowedValues")
     if isinstance(allowed, list) and text not in (texts := [str(as_text(one)) for one in allowed]):
         raise invalid(f"Parameter '{key}' must be one of AllowedValues: [{', '.join(texts)}]")
+    kind = parameter.get("Type")
     pattern = parameter.get("AllowedPattern")
     if isinstance(pattern, str) and not _fits(pattern, text):
-        said = parameter.get("ConstraintDescription") or f"must match pattern {pattern}"
-        raise invalid(f"Parameter '{key}' {said}")
-    if parameter.get("Type") == "Number" and not re.fullmatch(r"[-+]?[0-9]+(\.[0-9]+)?", text):
+        raise _breaks(key, parameter, f"must match pattern {pattern}")
+    if kind == "Number" and not _NUMBER.fullmatch(text):
         raise invalid(f"Parameter '{key}' is {text!r}; its type is Number")
+    _check_bounds(key, text, parameter)
+
+
+def _check_bounds(key: str, text: str, parameter: Mapping[str, Any]) -> None:
+    match parameter.get("Type"):
+        case "String":
+            size, what = Decimal(len(text)), "Length"
+            least, most = "must contain at least {} characters", "must contain at most {} characters"
+        case "Number":
+            size, what = Decimal(text), "Value"
+            least, most = "must be a number not less than {}", "must be a number not greater than {}"
+        case _:
+            return
+    bound = _bound(key, f"Min{what}", parameter)
+    if bound is not None and size < bound:
+        raise _breaks(key, parameter, least.format(bound))
+    bound = _bound(key, f"Max{what}", parameter)
+    if bound is not None and size > bound:
+        raise _breaks(key, parameter, most.format(bound))
+
+
+def _bound(key: str, name: str, parameter: Mapping[str, Any]) -> Decimal | None:
+    if name not in parameter:
+        return None
+    text = as_text(parameter[name])
+    if text is None or not _NUMBER.fullmatch(text):
+        raise invalid(f"Template format error: [/Parameters/{key}] has {name} {parameter[name]!r}; it takes a number")
+    return Decimal(text)
+
+
+def _breaks(key: str, parameter: Mapping[str, Any], said: str) -> StackError:
+    return invalid(f"Parameter '{key}' {parameter.get('ConstraintDescription') or said}")
 
 
 def _fits(pattern: str, text: str) -> bool:
