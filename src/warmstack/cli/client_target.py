@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,20 @@ class TargetOrder:
             # A local AWS has CloudFormation too; AWS's own must not be asked for what --local means.
             "services_url": f"http://{LOOPBACK}:{self.port}",
         }
+
+
+def refuse_empty(given: Mapping[str, str | None]) -> None:
+    """Refuse what is given and says nothing: a shell makes it of a variable that is not set.
+
+    Args:
+        given: What was given by its name on the command line; None for what was not.
+
+    Raises:
+        InvalidArgument: One of them is empty.
+    """
+    empty = next((name for name, value in given.items() if value is not None and not value.strip()), None)
+    if empty is not None:
+        raise InvalidArgument(f"{empty} is empty; give it a value or leave it out, and look at the shell's variables")
 
 
 def refuse_besides_local(endpoint_url: str | None, profile: str | None) -> None:
