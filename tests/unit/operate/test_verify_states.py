@@ -87,8 +87,22 @@ def test_it_does_not_wait_for_ever(local: Local) -> None:
     report = look(local, sagemaker=sagemaker(describe_endpoint=described("Creating")), timeout_seconds=10)
     result = one(report, "endpoint-in-service")
     assert (result.outcome, result.fix) == ("fail", "wait longer with --timeout")
-    assert result.seen == "it is Creating after 7 s, and the time is over"
+    assert result.seen == "it is Creating after 10 s, and the time is over"
     assert outcomes(report)["canary", "demo"] == "skipped"
+
+
+@pytest.mark.parametrize("timeout_seconds", [0, 1, 3, 25, 45])
+def test_it_looks_for_the_last_time_when_the_time_is_over(local: Local, timeout_seconds: float) -> None:
+    time = Time()
+
+    def state(**_: str) -> dict[str, Any]:
+        return described("InService" if time.now >= timeout_seconds else "Creating")
+
+    report = look(
+        local, canary=False, time=time, sagemaker=sagemaker(describe_endpoint=state), timeout_seconds=timeout_seconds
+    )
+    assert one(report, "endpoint-in-service").outcome == "pass"
+    assert time.now == timeout_seconds
 
 
 def test_a_failed_endpoint_tells_its_reason_at_once(local: Local) -> None:
