@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 
-from warmstack.operate.asking import RefusedError, ask, ask_all, not_seen
+from warmstack.operate.asking import RefusedError, ask, ask_pages, not_seen, reading
 from warmstack.operate.preflights import checks
 from warmstack.operate.preflights.account import Account
 from warmstack.operate.results import Result
@@ -62,11 +61,15 @@ def list_prefix(account: Account, uri: str) -> Prefix:
         RefusedError: It could not be listed.
     """
     bucket, prefix = split_s3(uri)
-    objects = ask_all(
-        "s3:ListBucket", account.service("s3"), "list_objects_v2", "Contents", Bucket=bucket, Prefix=prefix
-    )
-    found = list(islice(objects, MOST_OBJECTS + 1))
-    sizes = {one["Key"].removeprefix(prefix): int(one["Size"]) for one in found[:MOST_OBJECTS]}
+    found: list[tuple[str, int]] = []
+    action = "s3:ListBucket"
+    for page in ask_pages(action, account.service("s3"), "list_objects_v2", Bucket=bucket, Prefix=prefix):
+        with reading(action):
+            _ = page["Name"]  # that of the bucket, which S3 always tells
+            found += [(one["Key"].removeprefix(prefix), int(one["Size"])) for one in page.get("Contents") or ()]
+        if len(found) > MOST_OBJECTS:
+            break
+    sizes = dict(found[:MOST_OBJECTS])
     # A "folder" that the console made is an object of its own, without a name below the prefix.
     named = {name: size for name, size in sizes.items() if name and not name.endswith("/")}
     return Prefix(bucket=bucket, prefix=prefix, sizes=named, whole=len(found) <= MOST_OBJECTS)
