@@ -185,6 +185,9 @@ def aws_session(**options: Any) -> Any:
     from warmstack.client.mapping import RAISED_BY_AWS_CLIENT, from_botocore
 
     try:
-        return boto3.Session(**options)
+        session = boto3.Session(**options)
+        region = os.environ.get("AWS_REGION")
+        # boto3 reads AWS_DEFAULT_REGION alone; where it finds no Region, the other variable counts.
+        return boto3.Session(**options | {"region_name": region}) if region and not session.region_name else session
     except RAISED_BY_AWS_CLIENT as error:
         raise from_botocore(error) from error

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 from warmstack.assembly import DEFAULT_REGION
 from warmstack.cli.console import console, print_json
@@ -115,8 +116,20 @@ def _stacks(port: int) -> dict[str, Any]:
         return ask(url, "stacks")
     except LocalError as error:
         if running_on(state_folder(os.environ), port) is None:
-            raise LocalError(f"no local AWS runs on port {port}; `warmstack local aws up` starts one") from error
+            raise LocalError(f"no local AWS runs on port {port}; {_elsewhere(port)}") from error
         raise LocalError(f"what runs on port {port} is a local endpoint, and no local AWS: it has no stacks") from error
+
+
+def _elsewhere(port: int) -> str:
+    """Return where one is to be looked for, as the end of a sentence."""
+    try:
+        given = urlsplit(os.environ.get("AWS_ENDPOINT_URL", ""))
+        there = given.port if given.hostname in ("localhost", "127.0.0.1", "::1") else None
+    except ValueError:
+        there = None
+    if there is None or there == port:
+        return "`warmstack local aws up` starts one, --port names another port"
+    return f"AWS_ENDPOINT_URL names another one: --port {there}"
 
 
 def _tell(order: UpOrder, region: str, *, as_json: bool, more: dict[str, Any] | None = None) -> None:

@@ -41,7 +41,14 @@ def test_without_one_it_says_so(tmp_path: Path) -> None:
     for command in ("status", "env"):
         done = process("local", "aws", command, "--port", "1", cwd=tmp_path)
         assert done.returncode == 1
-        assert done.stderr == "warmstack: no local AWS runs on port 1; `warmstack local aws up` starts one\n"
+        assert done.stderr == (
+            "warmstack: no local AWS runs on port 1; `warmstack local aws up` starts one, --port names another port\n"
+        )
+        led = {"AWS_ENDPOINT_URL": "http://localhost:8789"}
+        done = process("local", "aws", command, "--port", "1", cwd=tmp_path, env=led)
+        assert done.stderr == (
+            "warmstack: no local AWS runs on port 1; AWS_ENDPOINT_URL names another one: --port 8789\n"
+        )
 
 
 def printed(port: int, capsys: pytest.CaptureFixture[str]) -> list[str]:
