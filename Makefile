@@ -18,6 +18,9 @@ quoted = '$(subst ','\'',$(1))'
 # NO, No and no are the same answer.
 lower = $(shell printf %s $(call quoted,$(1)) | tr '[:upper:]' '[:lower:]')
 
+# Only what is written behind make: many machines have a PORT in their environment that means something else.
+demo_port = $(if $(filter command,$(origin PORT)),--port $(call quoted,$(PORT)))
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-engine test-image test-browser test-clients test-deploy image-login check synth diff bench docs lock clean
 
@@ -27,10 +30,10 @@ help: ## List the targets
 setup: ## Install everything into .venv and node_modules (a second run does nothing)
 	@$(SETUP) dev
 
-demo: ## Plan, deploy to an AWS on this machine, and see the cache get warm (ENGINE=vllm|simulated, KEEP=1)
+demo: ## Plan, deploy to an AWS on this machine, and see the cache get warm (ENGINE=vllm|simulated, PORT=8790, KEEP=1)
 	@$(SETUP) dev
 	@$(BIN)/python scripts/demo.py $(call quoted,$(DEMO_SPEC))
-	@$(BIN)/python scripts/demo_loop.py --engine $(call quoted,$(ENGINE)) $(if $(filter-out 0 no false off,$(call lower,$(KEEP))),--keep)
+	@$(BIN)/python scripts/demo_loop.py --engine $(call quoted,$(ENGINE)) $(demo_port) $(if $(filter-out 0 no false off,$(call lower,$(KEEP))),--keep)
 
 test: ## Run the tests that need no engine, image build, browser or clients (ARGS="-k name")
 	@$(SETUP) dev

@@ -12,28 +12,39 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import statistics
-import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from cloud_assembly import ROOT
+from demo_stage import (
+    BIN,
+    SHOWN_BIN,
+    DemoError,
+    EndedError,
+    Signals,
+    call,
+    down_command,
+    leave_only_what_is_here,
+    local_aws,
+    refuse_a_port_in_use,
+)
 
-BIN = ROOT / ".venv" / "bin"
 FOLDER = ROOT / "build" / "demo"
 SPEC = FOLDER / "demo.yaml"
 OUTPUTS = FOLDER / "cdk-outputs.json"
 ASSEMBLY = FOLDER / "cdk.out"
 STACK = "demo-local"
+PORT = 8789
 REGION = "us-west-2"
 ACCOUNT = "111122223333"
 DOCUMENTS = 4
@@ -98,39 +109,74 @@ class Measured:
     turns: int
 
 
-class DemoError(Exception):
-    """A step failed: which one, and how to go on."""
-
-
 def main() -> int:
     """Run the demo; return the exit status."""
     parser = argparse.ArgumentParser(prog="demo", description=(__doc__ or "").splitlines()[0])
     engines = ("auto", *ENGINES)
     parser.add_argument("--engine", choices=engines, default="auto", help="what computes; auto: vllm where it can")
-    parser.add_argument("--port", type=int, default=8789, help="the port of the local AWS")
+    parser.add_argument("--port", type=port_number, default=PORT, help="the port of the local AWS")
     parser.add_argument("--keep", action="store_true", help="leave it running at the end")
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
-    began = time.monotonic()
+    signals = Signals()
+    signals.install()
     try:
-        engine = ENGINES[chosen(options.engine, console)]
-        with local_aws(engine, options.port, console, keep=options.keep):
-            rows = show(engine, options.port, console)
-        console.print(table(rows))
-        console.print(f"{time.monotonic() - began:.0f} s in all, with {engine.name} copies. No account was used.")
-        if options.keep:
-            console.print(f"It still runs: warmstack local status --port {options.port}; end it with local aws down.")
+        run(options, console, signals)
+    except EndedError as ended:
+        name = "interrupted" if ended.number == signal.SIGINT else f"ended by {signal.Signals(ended.number).name}"
+        last_words(console, f"demo: {name}; what it started is stopped")
+        return ended.status
     except Exception as error:
         if os.environ.get("WARMSTACK_TRACEBACK"):
             raise
         told = str(error) if isinstance(error, DemoError) else f"{type(error).__name__}: {error}"
-        console.print(f"demo: {told}", style="red", markup=False)
-        console.print(f"What it started is stopped. The spec is {SPEC.relative_to(ROOT)}; run the demo again to go on.")
+        last_words(console, f"demo: {told}")
         return 1
-    except KeyboardInterrupt:
-        console.print("demo: interrupted; what it started is stopped", style="red")
-        return 130
     return 0
+
+
+def port_number(text: str) -> int:
+    """Return a port."""
+    number = int(text)
+    if not 1 <= number <= 65535:
+        raise argparse.ArgumentTypeError(f"{text} is no port; a port is 1 to 65535")
+    return number
+
+
+def last_words(console: Console, text: str) -> None:
+    """Write why it ended, where somebody may have closed the terminal."""
+    with suppress(OSError, ValueError):
+        console.print(text, style="red", markup=False)
+
+
+def run(options: argparse.Namespace, console: Console, signals: Signals) -> None:
+    """Run the demo, and leave nothing running that is not to be kept.
+
+    Raises:
+        DemoError: A step failed.
+        EndedError: A signal came.
+    """
+    began, port = time.monotonic(), options.port
+    leave_only_what_is_here(os.environ)
+    refuse_a_port_in_use(port, STACK)
+    engine = ENGINES[chosen(options.engine, console)]
+    console.rule("[bold]An AWS on this machine", align="left")
+    order = ("--engine", engine.name, *engine.options, "--region", REGION, "--account", ACCOUNT)
+    try:
+        with local_aws(order, port, console, signals, keep=options.keep) as variables:
+            # For what runs in this process, too: a proxy would take the requests of the measurements elsewhere.
+            os.environ.update(variables)
+            rows = show(engine, port, console)
+            console.print(table(rows))
+    except Exception as error:
+        told = str(error) if isinstance(error, DemoError) else f"{type(error).__name__}: {error}"
+        again = f"make demo ENGINE={options.engine} PORT={port}"
+        spec = SPEC.relative_to(ROOT)
+        raise DemoError(f"{told}\nWhat it started is stopped. It deploys {spec}; to run it again: {again}") from error
+    console.print(f"{time.monotonic() - began:.0f} s in all, with {engine.name} copies. No account was used.")
+    if options.keep:
+        status = f"{SHOWN_BIN}/warmstack local status --port {port}"
+        console.print(f"It still runs: {status} shows it, and {down_command(port)} ends it.", soft_wrap=True)
 
 
 def chosen(wanted: str, console: Console) -> str:
@@ -153,35 +199,18 @@ def chosen(wanted: str, console: Console) -> str:
     return "vllm"
 
 
-@contextmanager
-def local_aws(engine: Engine, port: int, console: Console, *, keep: bool) -> Iterator[None]:
-    """Serve a local AWS for as long as the demo takes."""
-    console.rule("[bold]An AWS on this machine", align="left")
-    options = ("--engine", engine.name, *engine.options, "--region", REGION, "--account", ACCOUNT, "--port", str(port))
-    command = (BIN / "warmstack", "local", "aws")
-    call(console, *command, "up", *options, "--detach")
-    done = False
-    try:
-        yield
-        done = True
-    finally:
-        if not (keep and done):
-            subprocess.run([*map(str, command), "down", "--port", str(port)], check=False, capture_output=True)
-
-
 def show(engine: Engine, port: int, console: Console) -> list[Measured]:
     """Deploy, measure, edit one line, deploy and measure again."""
-    environment = os.environ | aws_environment(port)
     documents = [document(engine, number) for number in range(DOCUMENTS)]
     console.rule("[bold]The stock CDK deploys a spec to it: RANDOM routing", align="left")
     write_spec(RANDOM)
-    call(console, BIN / "cdk", "bootstrap", f"aws://{ACCOUNT}/{REGION}", env=environment, quiet=True)
-    deploy(console, environment)
+    call(console, BIN / "cdk", "bootstrap", f"aws://{ACCOUNT}/{REGION}", quiet=True)
+    deploy(console)
     rows = [measure("RANDOM, boto3 and json.dumps", port, console, lambda: naive(port, documents))]
     console.rule("[bold]One line of the spec is edited", align="left")
     console.print(f"-  routing: {RANDOM}\n+  routing: {AWARE}", markup=False)
     write_spec(AWARE)
-    deploy(console, environment)
+    deploy(console)
     console.rule("[bold]Is what runs what was deployed?", align="left")
     place = (OUTPUTS.relative_to(ROOT), "--assembly", ASSEMBLY.relative_to(ROOT))
     call(console, BIN / "warmstack", "verify", *place, "--local", "--port", str(port))
@@ -192,7 +221,7 @@ def show(engine: Engine, port: int, console: Console) -> list[Measured]:
     return rows
 
 
-def deploy(console: Console, environment: Mapping[str, str]) -> None:
+def deploy(console: Console) -> None:
     """Deploy the spec's stack, as a user would."""
     call(
         console,
@@ -208,7 +237,7 @@ def deploy(console: Console, environment: Mapping[str, str]) -> None:
         "events",
         "--output",
         str(ASSEMBLY.relative_to(ROOT)),
-        env={**environment, "CDK_VALIDATION": "false"},
+        env={**os.environ, "CDK_VALIDATION": "false"},
     )
 
 
@@ -305,18 +334,6 @@ def credentials(port: int) -> dict[str, str]:
     }
 
 
-def aws_environment(port: int) -> dict[str, str]:
-    """Return the variables that point the CDK at the local AWS."""
-    shown = subprocess.run(
-        [str(BIN / "warmstack"), "local", "aws", "env", "--port", str(port), "--json"],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    found: dict[str, str] = json.loads(shown)
-    return found
-
-
 def counters(port: int) -> dict[str, int]:
     """Return the engines' own counters of their caches."""
     from warmstack.local.remote import ask
@@ -344,22 +361,6 @@ def write_spec(routing: str) -> None:
     """Write the spec with one strategy or the other."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     SPEC.write_text(TEXT.replace("ROUTING", routing), encoding="utf-8")
-
-
-def call(console: Console, *command: str | Path, env: Mapping[str, str] | None = None, quiet: bool = False) -> None:
-    """Run a command of the project, shown.
-
-    Raises:
-        DemoError: It failed.
-    """
-    words = [str(one) for one in command]
-    shown = " ".join(word.removeprefix(f"{BIN}/") for word in words)
-    console.print(f"$ {shown}", style="dim", markup=False, soft_wrap=True)
-    done = subprocess.run(words, cwd=ROOT, env=env, check=False, capture_output=quiet, text=True)
-    if done.returncode != 0:
-        if quiet:
-            console.print(f"{done.stdout}{done.stderr}", markup=False)
-        raise DemoError(f"`{shown}` failed with exit status {done.returncode}; its messages are above")
 
 
 def table(rows: list[Measured]) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,20 @@ class TargetOrder:
         }
 
 
+def refuse_empty(given: Mapping[str, str | None]) -> None:
+    """Refuse what is given and says nothing: a shell makes it of a variable that is not set.
+
+    Args:
+        given: What was given by its name on the command line; None for what was not.
+
+    Raises:
+        InvalidArgument: One of them is empty.
+    """
+    empty = next((name for name, value in given.items() if value is not None and not value.strip()), None)
+    if empty is not None:
+        raise InvalidArgument(f"{empty} is empty; give it a value or leave it out, and look at the shell's variables")
+
+
 def refuse_besides_local(endpoint_url: str | None, profile: str | None) -> None:
     """Refuse options that --local excludes.
 
@@ -170,6 +185,9 @@ def aws_session(**options: Any) -> Any:
     from warmstack.client.mapping import RAISED_BY_AWS_CLIENT, from_botocore
 
     try:
-        return boto3.Session(**options)
+        session = boto3.Session(**options)
+        region = os.environ.get("AWS_REGION")
+        # boto3 reads AWS_DEFAULT_REGION alone; where it finds no Region, the other variable counts.
+        return boto3.Session(**options | {"region_name": region}) if region and not session.region_name else session
     except RAISED_BY_AWS_CLIENT as error:
         raise from_botocore(error) from error

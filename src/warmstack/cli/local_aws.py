@@ -5,15 +5,14 @@ from __future__ import annotations
 import gc
 import json
 import os
-import shlex
-import shutil
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from warmstack.assembly import DEFAULT_REGION
 from warmstack.cli.console import console, print_json
+from warmstack.cli.local_environment import environment, shell_lines
 from warmstack.cli.local_process import (
     BEHIND,
     INTERRUPTED,
@@ -23,21 +22,11 @@ from warmstack.cli.local_process import (
     run,
     start_behind,
 )
-from warmstack.local.aws.docker_command import PROGRAM
 from warmstack.local.defaults import DEFAULT_PORT
 from warmstack.local.errors import LocalError, missing_package
 from warmstack.local.instances import running_on, serves_already, state_folder
 from warmstack.local.order import UpOrder
 from warmstack.local.remote import ask
-
-UNSET = (
-    "AWS_ENDPOINT_URL_SAGEMAKER",
-    "AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME",
-    "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
-    "AWS_PROFILE",
-    "AWS_SESSION_TOKEN",
-)
-"""What would send some of the requests elsewhere, or sign them as somebody."""
 
 
 def serve_aws_here(order: UpOrder, *, as_json: bool) -> int:
@@ -80,41 +69,17 @@ def serve_aws_in_background(order: UpOrder, *, as_json: bool) -> int:
     return 0
 
 
-def environment(port: int, region: str) -> dict[str, str]:
-    """Return the variables that lead the CDK CLI and boto3 to a local AWS."""
-    docker = docker_program()
-    return {
-        # Guard: by an address instead of this name, clients put a bucket's name in front of it.
-        "AWS_ENDPOINT_URL": f"http://localhost:{port}",
-        "AWS_ACCESS_KEY_ID": "local",
-        "AWS_SECRET_ACCESS_KEY": "local",
-        "AWS_REGION": region,
-        "AWS_DEFAULT_REGION": region,
-        # Nothing looks for credentials of a machine in the cloud.
-        "AWS_EC2_METADATA_DISABLED": "true",
-        # Images are not built: what they would carry is read from their build contexts.
-        **({"CDK_DOCKER": str(docker)} if docker else {}),
-    }
-
-
-def docker_program() -> Path | None:
-    """Return the program that takes build contexts in Docker's place, where it is installed beside this one."""
-    beside = Path(sys.executable).parent / PROGRAM
-    found = str(beside) if beside.is_file() else shutil.which(PROGRAM)
-    return Path(found) if found else None
-
-
 def print_environment(port: int, *, as_json: bool) -> int:
     """Print the variables of one that runs, as a shell takes them.
 
     Raises:
         LocalError: None runs there.
     """
-    variables = environment(port, str(_stacks(port)["region"]))
+    variables = environment(port, str(_stacks(port)["region"]), os.environ)
     if as_json:
         print_json(variables)
         return 0
-    for line in _lines(variables):
+    for line in shell_lines(variables, os.environ):
         print(line)
     return 0
 
@@ -151,12 +116,24 @@ def _stacks(port: int) -> dict[str, Any]:
         return ask(url, "stacks")
     except LocalError as error:
         if running_on(state_folder(os.environ), port) is None:
-            raise LocalError(f"no local AWS runs on port {port}; `warmstack local aws up` starts one") from error
+            raise LocalError(f"no local AWS runs on port {port}; {_elsewhere(port)}") from error
         raise LocalError(f"what runs on port {port} is a local endpoint, and no local AWS: it has no stacks") from error
 
 
+def _elsewhere(port: int) -> str:
+    """Return where one is to be looked for, as the end of a sentence."""
+    try:
+        given = urlsplit(os.environ.get("AWS_ENDPOINT_URL", ""))
+        there = given.port if given.hostname in ("localhost", "127.0.0.1", "::1") else None
+    except ValueError:
+        there = None
+    if there is None or there == port:
+        return "`warmstack local aws up` starts one, --port names another port"
+    return f"AWS_ENDPOINT_URL names another one: --port {there}"
+
+
 def _tell(order: UpOrder, region: str, *, as_json: bool, more: dict[str, Any] | None = None) -> None:
-    variables = environment(order.port, region)
+    variables = environment(order.port, region, os.environ)
     account = _account(order)
     if as_json:
         document = {
@@ -170,15 +147,10 @@ def _tell(order: UpOrder, region: str, *, as_json: bool, more: dict[str, Any] | 
         print(json.dumps(document), flush=True)
         return
     print(f"\nA local AWS serves at {variables['AWS_ENDPOINT_URL']} (status page: {order.url}/_warmstack/)\n")
-    for line in _lines(variables):
+    for line in shell_lines(variables, os.environ):
         print(f"  {line}")
     print(f"\n  cdk bootstrap aws://{account}/{region}\n  cdk deploy --require-approval never")
     sys.stdout.flush()
-
-
-def _lines(variables: dict[str, str]) -> list[str]:
-    unset = [f"unset {' '.join(UNSET[:3])}", f"unset {' '.join(UNSET[3:])}"]
-    return [*unset, *(f"export {name}={shlex.quote(value)}" for name, value in variables.items())]
 
 
 def _account(order: UpOrder) -> str:

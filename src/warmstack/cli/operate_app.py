@@ -40,8 +40,10 @@ def preflight(
     It reads, and changes nothing. What the credentials may not see is said with the permission that it takes, and is no
     failure.
     """
+    from warmstack.cli.client_target import refuse_empty
     from warmstack.cli.preflight import PreflightOptions, run_preflight
 
+    refuse_empty({"--region": region, "--profile": profile, "--endpoint-url": endpoint_url})
     where = port if local else None
     options = PreflightOptions(region=region, profile=profile, endpoint_url=endpoint_url, port=where, strict=strict)
     raise typer.Exit(run_preflight(specs, options, as_json=as_json))
@@ -57,7 +59,7 @@ def verify(
         str, typer.Option("--stack", help="A deployed stack, instead of TARGET; or the one in the file or assembly.")
     ] = _ABSENT,
     assembly: Annotated[
-        Path, typer.Option("--assembly", metavar="PATH", help="What it is to be: a cdk.out or a template.")
+        str, typer.Option("--assembly", metavar="PATH", help="What it is to be: a cdk.out or a template.")
     ] = _ABSENT,
     region: Region = _ABSENT,
     profile: Profile = _ABSENT,
@@ -70,6 +72,9 @@ def verify(
         str, typer.Option("--timeout", metavar="TIME", help="How long to wait until all is there, such as 90s.")
     ] = "20m",
     no_canary: Annotated[bool, typer.Option("--no-canary", help="Send nothing that generates.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Warnings, and what could not be seen, count as failures.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Look whether a deploy has made what it should; exit code 1 says that something is wrong.
@@ -77,9 +82,13 @@ def verify(
     The endpoint is in service and runs the configuration and the models that are defined, components have their copies,
     each of them answers, sessions hold, and prefixes find their cache.
     """
-    from warmstack.cli.client_target import TargetOrder
+    from warmstack.cli.client_target import TargetOrder, refuse_empty
     from warmstack.cli.verify import VerifyOptions, run_verify
 
+    path: str | None = assembly
+    named = {"--stack": stack, "--assembly": path, "--region": region, "--profile": profile}
+    refuse_empty({"TARGET": target, **named, "--endpoint-url": endpoint_url})
     where = TargetOrder(target, stack, None, None, region, profile, endpoint_url, port if local else None)
-    options = VerifyOptions(assembly=assembly, timeout=timeout, canary=not no_canary)
+    definition = None if path is None else Path(path)
+    options = VerifyOptions(assembly=definition, timeout=timeout, canary=not no_canary, strict=strict)
     raise typer.Exit(run_verify(where, options, as_json=as_json))

@@ -39,11 +39,13 @@ class VerifyOptions:
         assembly: What it is to be: a cloud assembly or template.
         timeout: The longest wait, as ``20m``.
         canary: Whether requests are sent that generate something.
+        strict: Whether warnings and what could not be seen count as failures.
     """
 
     assembly: Path | None
     timeout: str
     canary: bool
+    strict: bool
 
 
 def run_verify(where: TargetOrder, options: VerifyOptions, *, as_json: bool) -> int:
@@ -84,10 +86,10 @@ def run_verify(where: TargetOrder, options: VerifyOptions, *, as_json: bool) -> 
         )
         report = verify(order, _tools(place, connection, service("sagemaker", url)))
     if as_json:
-        print_json(report.document())
+        print_json(report.document(strict=options.strict))
     else:
-        show_report(report)
-    return int(report.failed())
+        show_report(report, strict=options.strict)
+    return int(report.failed(strict=options.strict))
 
 
 def _with_stacks(client: Any) -> Any:

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from warmstack.client.failures import NotConfigured
+from warmstack.client.failures import AnswerMalformed, NotConfigured
 from warmstack.client.mapping import RAISED_BY_AWS_CLIENT, from_botocore
 from warmstack.errors import WarmstackError
 from warmstack.outputs import ComponentOutput, EndpointOutputs
@@ -63,10 +63,17 @@ def pick_component(outputs: EndpointOutputs, wanted: str) -> ComponentOutput:
 
 def _of_stack(client: Any, name: str) -> Mapping[str, str]:
     try:
-        stacks = client.describe_stacks(StackName=name)["Stacks"]
+        (stack,) = client.describe_stacks(StackName=name)["Stacks"]
+        return {one["OutputKey"]: one["OutputValue"] for one in stack.get("Outputs", [])}
     except RAISED_BY_AWS_CLIENT as error:
         raise from_botocore(error) from error
-    return {one["OutputKey"]: one["OutputValue"] for one in stacks[0].get("Outputs", [])}
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        # Guard: botocore takes a page of HTML with status 200 for an answer, or fails with these in it.
+        raise AnswerMalformed(
+            f"what answers for CloudFormation is not CloudFormation: stack {name!r} could not be asked for; look at "
+            "the address, which AWS_ENDPOINT_URL or a configuration file may name, and at proxies",
+            message=f"{type(error).__name__}: {error}",
+        ) from error
 
 
 def _of_file(path: Path, stack: str | None) -> tuple[str, Mapping[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 import uuid
@@ -194,7 +195,10 @@ def _session(region: str | None) -> Any:
             "make setup"
         ) from error
     try:
-        return boto3.Session(region_name=region)
+        session = boto3.Session(region_name=region)
+        other = os.environ.get("AWS_REGION")
+        # boto3 reads AWS_DEFAULT_REGION alone; where it finds no Region, the other variable counts.
+        return boto3.Session(region_name=other) if other and not session.region_name else session
     except RAISED_BY_AWS_CLIENT as error:
         raise from_botocore(error) from error
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
 from warmstack.client.mapping import RAISED_BY_AWS_CLIENT
 from warmstack.operate.errors import OperateError
 from warmstack.operate.results import Check, Result
 
-Kind = Literal["denied", "missing", "elsewhere", "unknown", "credentials", "network", "other"]
+Kind = Literal["denied", "missing", "elsewhere", "unknown", "credentials", "network", "foreign", "other"]
 SHOWN_CHARACTERS = 300
 
 _DENIED = frozenset(
@@ -44,6 +45,17 @@ _CREDENTIALS = frozenset(
         "UnrecognizedClientException",
     }
 )
+_SERVICES = {
+    "cloudformation": "CloudFormation",
+    "ecr": "ECR",
+    "s3": "S3",
+    "sagemaker": "SageMaker",
+    "secretsmanager": "Secrets Manager",
+    "servicequotas": "Service Quotas",
+    "sts": "STS",
+}
+# botocore's class for an answer that is not of the service's form.
+_UNREADABLE = "ResponseParserError"
 # Texts of a ValidationException or ValidationError, which SageMaker and CloudFormation use for what is not there.
 _NOT_THERE = re.compile(r"could not find|does not exist|not found", re.IGNORECASE)
 # Classes of botocore's that end so are about credentials; a class more or less is told in its own words.
@@ -79,6 +91,8 @@ class RefusedError(OperateError):
                 return "log in again, or choose credentials with --profile or the environment"
             case "network":
                 return "look at the Region, the address, the proxy and the VPC"
+            case "foreign":
+                return "look at the address that is asked: --endpoint-url, AWS_ENDPOINT_URL, a proxy between"
             case "unknown":
                 return "this address does not serve the operation; look on AWS"
             case _:
@@ -94,12 +108,10 @@ def ask(action: str, call: Callable[..., Any], /, **members: Any) -> Any:
         members: What it is called with.
 
     Raises:
-        RefusedError: There is no answer.
+        RefusedError: There is no answer, or none of this service's.
     """
-    try:
+    with reading(action):
         return call(**members)
-    except RAISED_BY_AWS_CLIENT as error:
-        raise refusal(action, error) from error
 
 
 def ask_all(action: str, client: Any, operation: str, key: str, /, **members: Any) -> Iterator[Any]:
@@ -113,13 +125,53 @@ def ask_all(action: str, client: Any, operation: str, key: str, /, **members: An
         members: What it is called with.
 
     Raises:
-        RefusedError: There is no answer.
+        RefusedError: There is no answer, or none of this service's.
+    """
+    for page in ask_pages(action, client, operation, **members):
+        with reading(action):
+            found = list(page.get(key, ()))
+        yield from found
+
+
+def ask_pages(action: str, client: Any, operation: str, /, **members: Any) -> Iterator[Any]:
+    """Ask for a list, and yield its pages.
+
+    Args:
+        action: The IAM action that it takes.
+        client: A boto3 client.
+        operation: The operation, as boto3's method is called.
+        members: What it is called with.
+
+    Raises:
+        RefusedError: There is no answer, or none of this service's.
+    """
+    pages = iter(client.get_paginator(operation).paginate(**members))
+    while True:
+        with reading(action):
+            page = next(pages, None)
+        if page is None:
+            return
+        yield page
+
+
+@contextmanager
+def reading(action: str) -> Iterator[None]:
+    """Take what goes wrong while an answer is asked for or read for what it says about who answers.
+
+    Args:
+        action: The IAM action that the question takes.
+
+    Raises:
+        RefusedError: There is no answer, or it holds not what this service's answers hold.
     """
     try:
-        for page in client.get_paginator(operation).paginate(**members):
-            yield from page.get(key, ())
+        yield
     except RAISED_BY_AWS_CLIENT as error:
         raise refusal(action, error) from error
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        # Guard: botocore takes a page of HTML or a list with status 200 for an answer, or fails with these in it.
+        lacks = f"holds no {error.args[0]}" if isinstance(error, KeyError) else "is not of its form"
+        raise _foreign(action, f"the answer {lacks}") from error
 
 
 def refusal(action: str, error: Exception) -> RefusedError:
@@ -130,6 +182,8 @@ def refusal(action: str, error: Exception) -> RefusedError:
         headers = response.get("ResponseMetadata", {}).get("HTTPHeaders") or {}
         return RefusedError(action, kind=_kind(code, said), code=code, said=_line(said), headers=dict(headers))
     name = type(error).__name__
+    if name == _UNREADABLE:
+        return _foreign(action, _line(str(error)))
     kind: Kind = "other"
     if _ABOUT_CREDENTIALS.search(name):
         kind = "credentials"
@@ -143,6 +197,12 @@ def not_seen(check: Check, subject: str, refused: RefusedError) -> Result:
     return check.unseen(
         subject, f"could not be seen: {refused.action} answered {refused.code}: {refused.said}", fix=refused.way_out()
     )
+
+
+def _foreign(action: str, why: str) -> RefusedError:
+    service = _SERVICES.get(action.partition(":")[0], "AWS")
+    said = f"what answers at this address is not {service}: {why}"
+    return RefusedError(action, kind="foreign", code="ForeignAnswer", said=said)
 
 
 def _kind(code: str, said: str) -> Kind:

@@ -13,6 +13,7 @@ from tests.unit.local.aws.fake_sagemaker import OTHER_ACCOUNT
 from tests.unit.local.aws.running import Running, running
 from tests.unit.local.aws.templates import parameter, text
 from warmstack.cli import local_aws
+from warmstack.cli.local_environment import environment
 
 
 @pytest.fixture(scope="module")
@@ -40,19 +41,59 @@ def test_without_one_it_says_so(tmp_path: Path) -> None:
     for command in ("status", "env"):
         done = process("local", "aws", command, "--port", "1", cwd=tmp_path)
         assert done.returncode == 1
-        assert done.stderr == "warmstack: no local AWS runs on port 1; `warmstack local aws up` starts one\n"
+        assert done.stderr == (
+            "warmstack: no local AWS runs on port 1; `warmstack local aws up` starts one, --port names another port\n"
+        )
+        led = {"AWS_ENDPOINT_URL": "http://localhost:8789"}
+        done = process("local", "aws", command, "--port", "1", cwd=tmp_path, env=led)
+        assert done.stderr == (
+            "warmstack: no local AWS runs on port 1; AWS_ENDPOINT_URL names another one: --port 8789\n"
+        )
+
+
+def printed(port: int, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    assert local_aws.print_environment(port, as_json=False) == 0
+    return capsys.readouterr().out.splitlines()
 
 
 def test_the_variables_are_a_shells(port: int, capsys: pytest.CaptureFixture[str]) -> None:
-    assert local_aws.print_environment(port, as_json=False) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[:2] == [
+    lines = printed(port, capsys)
+    assert lines[:3] == [
         "unset AWS_ENDPOINT_URL_SAGEMAKER AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
-        "unset AWS_PROFILE AWS_SESSION_TOKEN",
+        "unset AWS_PROFILE AWS_DEFAULT_PROFILE AWS_SESSION_TOKEN AWS_SECURITY_TOKEN AWS_CREDENTIAL_EXPIRATION",
+        "unset AWS_USE_FIPS_ENDPOINT AWS_USE_DUALSTACK_ENDPOINT",
     ]
     assert f"export AWS_ENDPOINT_URL=http://localhost:{port}" in lines
     assert local_aws.print_environment(port, as_json=True) == 0
-    assert json.loads(capsys.readouterr().out)["AWS_REGION"] == "us-west-2"
+    variables = json.loads(capsys.readouterr().out)
+    assert variables["AWS_REGION"] == "us-west-2"
+    assert all(isinstance(one, str) for one in variables.values())
+    assert "NO_PROXY" not in variables
+
+
+def test_every_address_that_the_shell_has_is_unset(
+    port: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL_CLOUDFORMATION", "AWS_ENDPOINT_URL_$(id)"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    unset = " ".join(one.removeprefix("unset ") for one in printed(port, capsys) if one.startswith("unset "))
+    assert unset.endswith(" AWS_ENDPOINT_URL_CLOUDFORMATION AWS_ENDPOINT_URL_S3")
+    assert "$" not in unset
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({}, "localhost,127.0.0.1"),
+        ({"NO_PROXY": "example.com, localhost"}, "example.com,localhost,127.0.0.1"),
+        ({"NO_PROXY": "example.com", "no_proxy": "example.org"}, "example.org,localhost,127.0.0.1"),
+        ({"NO_PROXY": "*"}, "*"),
+    ],
+)
+@pytest.mark.parametrize("proxy", ["HTTP_PROXY", "https_proxy", "ALL_PROXY"])
+def test_a_proxy_is_kept_away_from_this_machine(given: dict[str, str], kept: str, proxy: str) -> None:
+    variables = environment(8787, "us-west-2", {proxy: "http://127.0.0.1:9", **given})
+    assert (variables["NO_PROXY"], variables["no_proxy"]) == (kept, kept)
 
 
 def test_stacks_are_shown(aws: Running, port: int, capsys: pytest.CaptureFixture[str]) -> None:

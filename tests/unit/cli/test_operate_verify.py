@@ -48,6 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "demo.template.yaml").write_text(TEMPLATE, encoding="utf-8")
     changed = TEMPLATE.replace("InitialInstanceCount: 2", "InitialInstanceCount: 3")
     (folder / "changed.template.yaml").write_text(changed, encoding="utf-8")
+    (folder / "cut.template.json").write_text('{"Resources": {', encoding="utf-8")
     (folder / "cdk-outputs.json").write_text(json.dumps(OUTPUTS), encoding="utf-8")
     return folder
 
@@ -109,8 +110,17 @@ def test_scripts_get_json(folder: Path, local: Local) -> None:
         (["--stack", "demo"], "serves a local endpoint, which has no stacks"),
         (["demo-prod", "--timeout", "soon"], "--timeout: 'soon' is not a time"),
         (["nowhere.json"], "nowhere.json cannot be read"),
-        (["--assembly", "nowhere"], "nowhere"),
+        (["--assembly", "nowhere"], "nowhere: is not there; name a cdk.out"),
+        (["demo-prod", "--assembly", "nowhere"], "nowhere: is not there; name a cdk.out"),
+        (["demo-prod", "--assembly", "."], "holds no manifest.json, so it is no cloud assembly"),
+        (["demo-prod", "--assembly", ""], "--assembly is empty; give it a value or leave it out"),
+        (["demo-prod", "--assembly", "cut.template.json"], "cut.template.json"),
+        (["cdk-outputs.json", "--assembly", "nowhere"], "nowhere: is not there"),
+        (["nobody", "--assembly", "demo.template.yaml"], "demo.template.yaml does not define the endpoint 'nobody'"),
         (["--assembly", "demo.template.yaml", "--stack", "other"], "there is no stack 'other'"),
+        ([""], "TARGET is empty; give it a value or leave it out"),
+        (["--stack", ""], "--stack is empty"),
+        (["demo-prod", "--region", ""], "--region is empty"),
     ],
 )
 def test_what_cannot_be_done_is_one_message(folder: Path, local: Local, words: list[str], problem: str) -> None:
@@ -120,8 +130,13 @@ def test_what_cannot_be_done_is_one_message(folder: Path, local: Local, words: l
     assert "Traceback" not in done.stderr
 
 
-def test_an_endpoint_that_the_assembly_does_not_define_is_not_compared(folder: Path, local: Local) -> None:
-    done = run(folder, local, "nobody", "--assembly", "demo.template.yaml")
+def test_what_could_not_be_seen_counts_with_strict(folder: Path, local: Local) -> None:
+    done = run(folder, local, "demo-prod", "--assembly", "demo.template.yaml", "--no-canary", "--strict", "--json")
+    assert (done.returncode, json.loads(done.stdout)["outcome"]) == (0, "passed"), "what is skipped does not count"
+
+
+def test_an_endpoint_that_is_not_there_is_a_failure(folder: Path, local: Local) -> None:
+    done = run(folder, local, "nobody")
     assert done.returncode == 1
     assert "there is no such endpoint" in done.stdout
 

@@ -78,6 +78,13 @@ def test_the_variables_of_a_local_aws_are_enough(folder: Path, aws: Running) -> 
     assert "it is that of stack demo, by name and values" in " ".join(done.stdout.split())
 
 
+def test_either_variable_of_the_region_is_enough(folder: Path, aws: Running) -> None:
+    for left_out in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        variables = {name: value for name, value in aws.environment.items() if name != left_out}
+        done = verify(folder, "--stack", "demo", variables=variables)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_its_address_is_enough(folder: Path, aws: Running) -> None:
     keys = {name: value for name, value in aws.environment.items() if name != "AWS_ENDPOINT_URL"}
     done = verify(folder, "--stack", "demo", "--endpoint-url", aws.url, variables=keys)

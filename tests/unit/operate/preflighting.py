@@ -6,15 +6,16 @@ import io
 import json
 import struct
 import tarfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import boto3
 
 from tests.unit.operate.fakes import Scripted
+from tests.unit.operate.verifying import one
 from warmstack.cli.load import plan_file
-from warmstack.operate import Account, Report, preflight
+from warmstack.operate import Account, Report, Result, preflight
 from warmstack.plan import Plan
 
 ACCOUNT, REGION = "123456789012", "us-west-2"
@@ -162,3 +163,13 @@ def plan_of(folder: Path, text: str = SPEC) -> Plan:
 
 def look(made: Stage, plan: Plan, **options: Any) -> Report:
     return preflight(plan, made.account(), **options)
+
+
+def fitted(plan: Plan) -> Plan:
+    """Return a plan that expects the few bytes that the tests' weights have."""
+    models = [replace(one, memory=replace(one.memory, weight_bytes=28)) for one in plan.models]
+    return replace(plan, models=tuple(models))
+
+
+def seen(made: Stage, plan: Plan, check: str) -> Result:
+    return one(look(made, plan), check)

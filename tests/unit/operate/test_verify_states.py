@@ -13,7 +13,7 @@ from tests.unit.local.definitions import PREFIX_AWARE, endpoint, model, variant
 from tests.unit.local.running import Local, running
 from tests.unit.operate.fakes import Scripted, refused
 from tests.unit.operate.verifying import Time, look, of, one, outcomes, wrong
-from warmstack.operate import OperateError, describe_stack, of_assembly, of_stack
+from warmstack.operate import Expected, OperateError, describe_stack, of_assembly, of_stack
 from warmstack.operate.asking import RefusedError
 
 ARN = "arn:aws:sagemaker:us-west-2:111122223333:endpoint/demo"
@@ -87,8 +87,22 @@ def test_it_does_not_wait_for_ever(local: Local) -> None:
     report = look(local, sagemaker=sagemaker(describe_endpoint=described("Creating")), timeout_seconds=10)
     result = one(report, "endpoint-in-service")
     assert (result.outcome, result.fix) == ("fail", "wait longer with --timeout")
-    assert result.seen == "it is Creating after 7 s, and the time is over"
+    assert result.seen == "it is Creating after 10 s, and the time is over"
     assert outcomes(report)["canary", "demo"] == "skipped"
+
+
+@pytest.mark.parametrize("timeout_seconds", [0, 1, 3, 25, 45])
+def test_it_looks_for_the_last_time_when_the_time_is_over(local: Local, timeout_seconds: float) -> None:
+    time = Time()
+
+    def state(**_: str) -> dict[str, Any]:
+        return described("InService" if time.now >= timeout_seconds else "Creating")
+
+    report = look(
+        local, canary=False, time=time, sagemaker=sagemaker(describe_endpoint=state), timeout_seconds=timeout_seconds
+    )
+    assert one(report, "endpoint-in-service").outcome == "pass"
+    assert time.now == timeout_seconds
 
 
 def test_a_failed_endpoint_tells_its_reason_at_once(local: Local) -> None:
@@ -297,6 +311,23 @@ def test_a_deployed_stack_says_what_the_endpoint_is_to_be(local: Local, body: ob
 def test_a_stack_that_was_rolled_back_is_a_failure(local: Local) -> None:
     report = look(local, defined=stack_of(cloudformation("UPDATE_ROLLBACK_COMPLETE")), sagemaker=sagemaker())
     assert wrong(report) == ["stack-complete: its status is UPDATE_ROLLBACK_COMPLETE"]
+
+
+def test_a_definition_that_cannot_be_read_is_a_failure_and_one_that_may_not_be_is_unseen(local: Local) -> None:
+    def cannot(_: object) -> Expected:
+        raise OperateError("stack demo-prod does not define it")
+
+    def may_not(_: object) -> Expected:
+        raise RefusedError("cloudformation:GetTemplate", kind="denied", code="AccessDenied", said="no")
+
+    broken = look(local, sagemaker=sagemaker(), expected_of=cannot)
+    assert wrong(broken) == [
+        "active-configuration: there is nothing to compare it with: stack demo-prod does not define it"
+    ]
+    assert one(broken, "active-configuration").fix == "name what it is to be: --assembly cdk.out"
+    denied = look(local, sagemaker=sagemaker(), expected_of=may_not)
+    assert one(denied, "active-configuration").outcome == "unseen"
+    assert (denied.failed(), denied.failed(strict=True)) == (False, True)
 
 
 def test_a_stack_that_is_not_there_or_not_it() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from warmstack.operate.asking import RefusedError, ask, not_seen
+from warmstack.operate.asking import RefusedError, ask, not_seen, reading
 from warmstack.operate.preflights import checks
 from warmstack.operate.results import Result
 from warmstack.plan import Plan
@@ -61,17 +61,20 @@ def check_identity(plan: Plan, account: Account, given_region: str | None) -> It
         yield check.failed(
             target, f"--region is {given_region}, and the spec deploys to {plan.region}", fix="leave --region out"
         )
+    action = "sts:GetCallerIdentity"
     try:
-        caller = ask("sts:GetCallerIdentity", account.service("sts").get_caller_identity)
+        caller = ask(action, account.service("sts").get_caller_identity)
+        with reading(action):
+            arn, number = str(caller["Arn"]), str(caller["Account"])
     except RefusedError as refused:
         yield not_seen(check, target, refused)
         return
     if account.local is not None:
         yield _of_local(plan, account, account.local, target)
         return
-    seen = f"{caller['Arn']} in {account.region}"
-    if plan.account is not None and caller["Account"] != plan.account:
-        yield check.failed(target, f"the credentials are of account {caller['Account']} ({caller['Arn']})")
+    seen = f"{arn} in {account.region}"
+    if plan.account is not None and number != plan.account:
+        yield check.failed(target, f"the credentials are of account {number} ({arn})")
     elif plan.region is None:
         yield check.passed(target, f"{seen}; the spec names no target, so a deploy goes wherever the credentials point")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from warmstack.catalog import registry_domain
-from warmstack.operate.asking import RefusedError, ask, not_seen
+from warmstack.operate.asking import RefusedError, ask, not_seen, reading
 from warmstack.operate.preflights import checks
 from warmstack.operate.preflights.account import Account
 from warmstack.operate.results import Result
@@ -59,27 +59,29 @@ def _look(text: str, image: ImagePlan, place: _Private, account: Account) -> Res
     if account.local is not None and place.account != account.local.account:
         return check.skipped(text, f"a local AWS has no registry of {place.account}; local copies start without images")
     wanted = {"imageDigest": place.digest} if place.digest else {"imageTag": place.tag or "latest"}
+    action = "ecr:BatchGetImage"
     try:
         answer = ask(
-            "ecr:BatchGetImage",
+            action,
             account.service("ecr").batch_get_image,
             registryId=place.account,
             repositoryName=place.repository,
             imageIds=[wanted],
         )
+        with reading(action):
+            found, failures = answer["images"], answer.get("failures") or [{}]
     except RefusedError as refused:
         if refused.kind == "missing" and account.local is not None:
             return _not_local(text)
         if refused.kind == "missing":
             return check.failed(text, f"registry {place.account} has no repository {place.repository}")
         return not_seen(check, text, refused)
-    if answer.get("images"):
-        digest = answer["images"][0].get("imageId", {}).get("imageDigest", "")
+    if found:
+        digest = found[0].get("imageId", {}).get("imageDigest", "")
         built = f"; {image.build} is built on it" if image.build else ""
         return check.passed(text, f"it is there{f', {digest[:19]}…' if digest else ''}{built}")
     if account.local is not None:
         return _not_local(text)
-    failures = answer.get("failures") or [{}]
     return check.failed(text, f"it is not there: {failures[0].get('failureReason') or 'the tag is not known'}")
 
 

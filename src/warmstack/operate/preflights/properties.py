@@ -23,11 +23,17 @@ _KEY = re.compile(r"\s*([^#!\s=:][^\s=:]*)\s*(?:[=:\s]|$)")
 def check_properties(served: ServedModel, account: Account, uri: str, place: Prefix) -> Iterator[Result]:
     """Yield whether a serving.properties would win over the environment. Its values are not shown."""
     check = checks.PROPERTIES
-    if FILE not in place.root:
-        yield check.passed(uri, f"there is no {FILE}")
+    if FILE not in place.files:
+        if place.whole:
+            yield check.passed(uri, f"there is no {FILE}")
+        else:
+            yield place.not_listed(check, f"{FILE} not among them")
         return
     if served.server != "lmi":
         yield check.passed(uri, f"there is a {FILE}, which {served.server} does not read")
+        return
+    if not place.files[FILE]:
+        yield check.warned(uri, f"{FILE} is empty: it sets nothing, and tells nobody why it is there")
         return
     try:
         keys = property_keys(read_text(account, place, FILE))

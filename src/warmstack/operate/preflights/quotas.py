@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from warmstack.operate.asking import RefusedError, ask_all, not_seen
+from warmstack.operate.asking import RefusedError, ask_pages, not_seen, reading
 from warmstack.operate.preflights import checks
 from warmstack.operate.preflights.account import Account
 from warmstack.operate.results import Result
@@ -44,8 +44,9 @@ def check_quotas(plan: Plan, account: Account) -> Iterator[Result]:
         ("list_service_quotas", "servicequotas:ListServiceQuotas", False),
     ):
         try:
-            for one in ask_all(permission, client, operation, "Quotas", ServiceCode=SERVICE):
-                quotas[one["QuotaName"]] = _quota(one, default=default)
+            for page in ask_pages(permission, client, operation, ServiceCode=SERVICE):
+                with reading(permission):
+                    quotas |= {one["QuotaName"]: _quota(one, default=default) for one in page["Quotas"]}
         except RefusedError as error:
             refused = error
     for need in plan.quotas:

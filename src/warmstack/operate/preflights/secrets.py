@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from warmstack.operate.asking import RefusedError, ask, not_seen
+from warmstack.operate.asking import RefusedError, ask, not_seen, reading
 from warmstack.operate.preflights import checks
 from warmstack.operate.preflights.account import Account
 from warmstack.operate.results import Result
@@ -29,6 +29,8 @@ def _look(arn: str, account: Account) -> Result:
         return check.skipped(arn, f"a local AWS has no secrets of {parts[4]}; local copies read none")
     try:
         found = _describe(arn, account)
+        with reading("secretsmanager:DescribeSecret"):
+            _ = found["ARN"]
     except RefusedError as refused:
         if refused.kind != "missing":
             return not_seen(check, arn, refused)

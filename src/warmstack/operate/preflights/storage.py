@@ -4,45 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 
-from warmstack.operate.asking import RefusedError, ask, ask_all, not_seen
+from warmstack.operate.asking import RefusedError, ask, ask_pages, not_seen, reading
 from warmstack.operate.preflights import checks
 from warmstack.operate.preflights.account import Account
-from warmstack.operate.results import Result
+from warmstack.operate.results import Check, Result
 from warmstack.plan import Plan
 
-MOST_OBJECTS = 20_000
+MOST_ENTRIES = 20_000
 LARGEST_TEXT_BYTES = 20_000_000
 _REGION_HEADER = "x-amz-bucket-region"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prefix:
-    """What lies under a prefix.
+    """What lies directly under a prefix, as in a folder.
 
     Args:
         bucket: The bucket.
         prefix: The prefix, with a slash at its end or empty.
-        sizes: Bytes by the name below the prefix.
+        files: Bytes by the name below the prefix.
+        folders: The names of the folders in it, with a slash at their ends.
         whole: Whether these are all of them.
     """
 
     bucket: str
     prefix: str
-    sizes: Mapping[str, int]
+    files: Mapping[str, int]
+    folders: tuple[str, ...]
     whole: bool
 
-    @property
-    def root(self) -> dict[str, int]:
-        """The files directly below the prefix."""
-        return {name: size for name, size in self.sizes.items() if "/" not in name}
+    def not_listed(self, check: Check, what: str) -> Result:
+        """Return that a check cannot be made, because not everything was listed.
 
-    def folder(self, name: str) -> Prefix:
-        """Return what lies in a folder of it."""
-        start = f"{name.strip('/')}/"
-        inside = {key.removeprefix(start): size for key, size in self.sizes.items() if key.startswith(start)}
-        return Prefix(bucket=self.bucket, prefix=self.prefix + start, sizes=inside, whole=self.whole)
+        Args:
+            check: The check.
+            what: What is not known for that reason.
+        """
+        uri = f"s3://{self.bucket}/{self.prefix}"
+        return check.unseen(
+            uri,
+            f"the first {MOST_ENTRIES:,} entries were listed, and there are more: {what}",
+            fix=f"keep other files under another prefix, or look: aws s3 ls {uri}",
+        )
 
 
 def split_s3(uri: str) -> tuple[str, str]:
@@ -52,32 +56,47 @@ def split_s3(uri: str) -> tuple[str, str]:
 
 
 def list_prefix(account: Account, uri: str) -> Prefix:
-    """Return what lies under a prefix.
+    """Return what lies directly under a prefix: folders in it may hold any number of checkpoints.
 
     Args:
         account: The account.
-        uri: The prefix.
+        uri: The prefix, with a slash at its end.
 
     Raises:
         RefusedError: It could not be listed.
     """
     bucket, prefix = split_s3(uri)
-    objects = ask_all(
-        "s3:ListBucket", account.service("s3"), "list_objects_v2", "Contents", Bucket=bucket, Prefix=prefix
-    )
-    found = list(islice(objects, MOST_OBJECTS + 1))
-    sizes = {one["Key"].removeprefix(prefix): int(one["Size"]) for one in found[:MOST_OBJECTS]}
+    client, action = account.service("s3"), "s3:ListBucket"
+    files: dict[str, int] = {}
+    folders: list[str] = []
+    whole = True
+    for page in ask_pages(action, client, "list_objects_v2", Bucket=bucket, Prefix=prefix, Delimiter="/"):
+        if len(files) + len(folders) >= MOST_ENTRIES:
+            whole = False
+            break
+        with reading(action):
+            _ = page["Name"]  # that of the bucket, which S3 always tells
+            files |= {one["Key"].removeprefix(prefix): int(one["Size"]) for one in page.get("Contents") or ()}
+            folders += [one["Prefix"].removeprefix(prefix) for one in page.get("CommonPrefixes") or ()]
     # A "folder" that the console made is an object of its own, without a name below the prefix.
-    named = {name: size for name, size in sizes.items() if name and not name.endswith("/")}
-    return Prefix(bucket=bucket, prefix=prefix, sizes=named, whole=len(found) <= MOST_OBJECTS)
+    files.pop("", None)
+    return Prefix(bucket=bucket, prefix=prefix, files=files, folders=tuple(folders), whole=whole)
 
 
 def read_text(account: Account, place: Prefix, name: str) -> bytes:
     """Return a small file of a prefix.
 
+    Args:
+        account: The account.
+        place: The prefix.
+        name: The file's name, which was listed.
+
     Raises:
         RefusedError: It could not be read.
     """
+    if not place.files[name]:
+        # Guard: of an object without bytes S3 refuses every range.
+        return b""
     key = place.prefix + name
     answer = ask(
         "s3:GetObject",

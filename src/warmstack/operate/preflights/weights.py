@@ -21,6 +21,8 @@ from warmstack.units import format_bytes
 INDEX = "model.safetensors.index.json"
 PICKLED_INDEX = "pytorch_model.bin.index.json"
 CONFIG, MISTRAL_CONFIG = "config.json", "params.json"
+MOST_FOLDERS = 10
+"""In how many folders a configuration that is missing is looked for."""
 SIZE_TOLERANCE = 0.2
 """How far the files may be from the estimate: towers that the plan does not count, headers, further tensors."""
 _SHARD = re.compile(r"(?P<stem>.+)-(?P<number>[0-9]{5})-of-(?P<count>[0-9]{5})\.(?P<ending>safetensors|bin)")
@@ -49,40 +51,65 @@ def _prefix(served: ServedModel, account: Account, uri: str) -> Iterator[Result]
             return  # the bucket's check says so
         yield not_seen(checks.WEIGHTS, uri, refused)
         return
-    if not place.sizes:
+    if not place.files and not place.folders:
         yield checks.WEIGHTS.failed(uri, "there is nothing under this prefix")
         return
     yield _files(served, account, uri, place)
     yield from check_shards(account, place, uri, checks.SHARDS)
-    yield from _size(served, uri, place)
+    if place.whole:
+        yield from _size(served, uri, place)
     yield from check_properties(served, account, uri, place)
-    yield from check_draft(served, uri, place)
+    yield from check_draft(served, account, uri)
 
 
 def _files(served: ServedModel, account: Account, uri: str, place: Prefix) -> Result:
-    check, root, lacks = checks.WEIGHTS, place.root, []
+    check, files, lacks = checks.WEIGHTS, place.files, []
     mistral = served.engine_settings.get("config_format") == "mistral"
     config = MISTRAL_CONFIG if mistral else CONFIG
-    if config not in root:
+    if config not in files:
         lacks.append(config)
-    if "tokenizer" not in served.engine_settings and not any(_TOKENIZERS.fullmatch(name) for name in root):
+    tokenizers = (
+        [] if "tokenizer" in served.engine_settings else [name for name in files if _TOKENIZERS.fullmatch(name)]
+    )
+    if not tokenizers and "tokenizer" not in served.engine_settings:
         lacks.append("a tokenizer (tokenizer.json, tokenizer.model, tekken.json, vocab.json or *.tiktoken)")
+    empty = sorted(name for name in (config, *tokenizers) if files.get(name) == 0)
+    if empty:
+        return check.failed(uri, f"empty: {', '.join(empty)}", files=len(files))
+    if lacks and not place.whole:
+        return place.not_listed(check, f"{' and '.join(lacks)} not among them")
     if lacks:
-        deeper = sorted({name.partition("/")[0] for name in place.sizes if name.endswith(f"/{config}")})
-        hint = f"; there is one in {', '.join(deeper[:3])}/" if deeper and config in lacks else ""
-        return check.failed(uri, f"it lacks {' and '.join(lacks)}{hint}", files=len(place.sizes))
-    other = "" if mistral else _another_model(served, account, place)
+        hint = _deeper(account, place, config) if config in lacks else ""
+        return check.failed(uri, f"it lacks {' and '.join(lacks)}{hint}", files=len(files))
+    try:
+        other = "" if mistral else _another_model(served, account, place)
+    except RefusedError as refused:
+        return not_seen(check, uri, refused)
     if other:
         return check.failed(uri, other, fix="correct the prefix, or model.id and model.config in the spec")
-    return check.passed(uri, f"{config} and a tokenizer are there, {len(place.sizes)} files", files=len(place.sizes))
+    return check.passed(uri, f"{config} and a tokenizer are there, {len(files)} files", files=len(files))
+
+
+def _deeper(account: Account, place: Prefix, config: str) -> str:
+    """Return in which folders the configuration is instead, as the end of a sentence, or nothing."""
+    found = []
+    for name in place.folders[:MOST_FOLDERS]:
+        try:
+            inside = list_prefix(account, f"s3://{place.bucket}/{place.prefix}{name}")
+        except RefusedError:
+            return ""
+        found += [name] if config in inside.files else []
+    return f"; there is one in {', '.join(found[:3])}" if found else ""
 
 
 def _another_model(served: ServedModel, account: Account, place: Prefix) -> str:
-    """Return how the configuration differs from the model of the plan, or nothing."""
+    """Return how the configuration differs from the model of the plan, or nothing.
+
+    Raises:
+        RefusedError: It could not be read.
+    """
     try:
         document = json.loads(read_text(account, place, CONFIG))
-    except RefusedError:
-        return ""
     except (ValueError, RecursionError):
         return f"{CONFIG} is no JSON"
     if not isinstance(document, dict):
@@ -106,26 +133,32 @@ def check_shards(account: Account, place: Prefix, subject: str, check: Any) -> I
         subject: What it is called in the report.
         check: The check that it belongs to.
     """
-    root = place.root
+    root = place.files
     files = {name: size for name, size in root.items() if name.endswith(".safetensors")}
     pickles = [name for name in root if name.endswith((".bin", ".pt", ".pth"))]
-    empty = sorted(name for name, size in files.items() if size == 0)
+    empty = sorted(name for name in files or pickles if root[name] == 0)
+    if not empty and not place.whole:
+        yield place.not_listed(check, "whether every file of the weights is there is not known")
+        return
     if not files and not pickles:
         yield check.failed(subject, "there are no safetensors directly under the prefix")
         return
     wanted = _wanted(files or {name: root[name] for name in pickles})
+    unread: RefusedError | None = None
     try:
         wanted |= _indexed(account, place, INDEX if files else PICKLED_INDEX)
     except RefusedError as refused:
-        yield not_seen(check, subject, refused)
+        unread = refused
     except ValueError as error:
         yield check.failed(subject, str(error))
         return
-    missing = sorted(wanted - set(root))
+    missing = sorted(wanted - set(root)) if place.whole else []
     if missing or empty:
         told = [f"{len(missing)} of {len(wanted)} files are missing: {_some(missing)}"] if missing else []
         told += [f"empty: {_some(empty)}"] if empty else []
         yield check.failed(subject, "; ".join(told), missing=len(missing))
+    elif unread is not None:
+        yield not_seen(check, subject, unread)
     elif not files:
         yield check.warned(
             subject,
@@ -156,8 +189,10 @@ def _indexed(account: Account, place: Prefix, name: str) -> set[str]:
         RefusedError: It could not be read.
         ValueError: It is no index.
     """
-    if name not in place.root:
+    if name not in place.files:
         return set()
+    if not place.files[name]:
+        raise ValueError(f"{name} is empty")
     try:
         document = json.loads(read_text(account, place, name))
         return {str(file) for file in document["weight_map"].values()}
@@ -166,12 +201,12 @@ def _indexed(account: Account, place: Prefix, name: str) -> set[str]:
 
 
 def _size(served: ServedModel, uri: str, place: Prefix) -> Iterator[Result]:
-    ending = ".safetensors" if any(name.endswith(".safetensors") for name in place.root) else ".bin"
+    ending = ".safetensors" if any(name.endswith(".safetensors") for name in place.files) else ".bin"
     # Mistral's repositories hold the same weights twice.
-    twice = any(name.startswith("model") for name in place.root) and served.engine_settings.get("load_format") is None
+    twice = any(name.startswith("model") for name in place.files) and served.engine_settings.get("load_format") is None
     found = sum(
         size
-        for name, size in place.root.items()
+        for name, size in place.files.items()
         if name.endswith(ending) and not (twice and name.startswith("consolidated"))
     )
     if not found:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from warmstack.operate.asking import ask, ask_all
+from warmstack.operate.asking import ask, ask_all, reading
 
 MOVING = frozenset({"Creating", "Updating", "SystemUpdating", "RollingBack"})
 """Statuses that end by themselves (botocore 1.44.8, EndpointStatus and InferenceComponentStatus)."""
@@ -123,15 +123,17 @@ class Live:
         Raises:
             RefusedError: It could not be asked for, or there is none (``missing``).
         """
-        found = ask("sagemaker:DescribeEndpoint", self._client.describe_endpoint, EndpointName=name)
-        return LiveEndpoint(
-            name=found["EndpointName"],
-            arn=found.get("EndpointArn", ""),
-            status=found["EndpointStatus"],
-            failure=found.get("FailureReason"),
-            config_name=found.get("EndpointConfigName"),
-            variants=tuple(_variant(one) for one in found.get("ProductionVariants") or ()),
-        )
+        action = "sagemaker:DescribeEndpoint"
+        found = ask(action, self._client.describe_endpoint, EndpointName=name)
+        with reading(action):
+            return LiveEndpoint(
+                name=found["EndpointName"],
+                arn=str(found.get("EndpointArn", "")),
+                status=str(found["EndpointStatus"]),
+                failure=found.get("FailureReason"),
+                config_name=found.get("EndpointConfigName"),
+                variants=tuple(_variant(one) for one in found.get("ProductionVariants") or ()),
+            )
 
     def configuration(self, name: str) -> Mapping[str, Any]:
         """Return an endpoint configuration.
@@ -139,8 +141,10 @@ class Live:
         Raises:
             RefusedError: It could not be asked for.
         """
-        call = self._client.describe_endpoint_config
-        found: Mapping[str, Any] = ask("sagemaker:DescribeEndpointConfig", call, EndpointConfigName=name)
+        action = "sagemaker:DescribeEndpointConfig"
+        found: Mapping[str, Any] = ask(action, self._client.describe_endpoint_config, EndpointConfigName=name)
+        with reading(action):
+            _ = [one["VariantName"] for one in found["ProductionVariants"]]
         return found
 
     def model(self, name: str) -> Mapping[str, Any]:
@@ -158,8 +162,9 @@ class Live:
         Raises:
             RefusedError: They could not be asked for.
         """
+        action = "sagemaker:ListInferenceComponents"
         for one in ask_all(
-            "sagemaker:ListInferenceComponents",
+            action,
             self._client,
             "list_inference_components",
             "InferenceComponents",
@@ -168,7 +173,9 @@ class Live:
             SortOrder="Ascending",
             MaxResults=100,
         ):
-            yield one["InferenceComponentName"], one.get("InferenceComponentStatus", "")
+            with reading(action):
+                pair = str(one["InferenceComponentName"]), str(one.get("InferenceComponentStatus", ""))
+            yield pair
 
     def component(self, name: str) -> LiveComponent:
         """Return an inference component.
@@ -176,30 +183,39 @@ class Live:
         Raises:
             RefusedError: It could not be asked for, or there is none (``missing``).
         """
-        call = self._client.describe_inference_component
-        found = ask("sagemaker:DescribeInferenceComponent", call, InferenceComponentName=name)
-        # With several instance types the specifications are a list; what is compared here is the same in each.
-        several = found.get("Specifications") or ()
-        specification = found.get("Specification") or (several[0] if several else {})
-        container = specification.get("Container") or {}
-        runtime = found.get("RuntimeConfig") or {}
-        base = specification.get("BaseInferenceComponentName")
-        return LiveComponent(
-            name=found["InferenceComponentName"],
-            status=found.get("InferenceComponentStatus", ""),
-            failure=found.get("FailureReason"),
-            current=None if base else runtime.get("CurrentCopyCount"),
-            desired=None if base else runtime.get("DesiredCopyCount"),
-            base=base,
-            artifact=container.get("ArtifactUrl"),
-            model_name=specification.get("ModelName"),
-        )
+        action = "sagemaker:DescribeInferenceComponent"
+        found = ask(action, self._client.describe_inference_component, InferenceComponentName=name)
+        with reading(action):
+            return _component(found)
+
+
+def _component(found: Mapping[str, Any]) -> LiveComponent:
+    # With several instance types the specifications are a list; what is compared here is the same in each.
+    several = found.get("Specifications") or ()
+    specification = found.get("Specification") or (several[0] if several else {})
+    container = specification.get("Container") or {}
+    runtime = found.get("RuntimeConfig") or {}
+    base = specification.get("BaseInferenceComponentName")
+    return LiveComponent(
+        name=found["InferenceComponentName"],
+        status=found.get("InferenceComponentStatus", ""),
+        failure=found.get("FailureReason"),
+        current=None if base else _count(runtime.get("CurrentCopyCount")),
+        desired=None if base else _count(runtime.get("DesiredCopyCount")),
+        base=base,
+        artifact=container.get("ArtifactUrl"),
+        model_name=specification.get("ModelName"),
+    )
 
 
 def _variant(found: Mapping[str, Any]) -> LiveVariant:
     return LiveVariant(
         name=found["VariantName"],
-        current=found.get("CurrentInstanceCount"),
-        desired=found.get("DesiredInstanceCount"),
+        current=_count(found.get("CurrentInstanceCount")),
+        desired=_count(found.get("DesiredInstanceCount")),
         status=", ".join(one.get("Status", "") for one in found.get("VariantStatus") or ()),
     )
+
+
+def _count(value: Any) -> int | None:
+    return None if value is None else int(value)

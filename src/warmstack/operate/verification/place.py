@@ -67,7 +67,7 @@ def find_place(named: Named, cloudformation: Callable[[], Any]) -> Place:
         cloudformation: Makes boto3's client of CloudFormation, should it be needed.
 
     Raises:
-        OperateError: Nothing is named, or no such endpoint is defined.
+        OperateError: Nothing is named, or no such endpoint is defined, or the assembly cannot be read.
         EndpointError: The outputs cannot be read.
         RefusedError: CloudFormation could not be asked.
     """
@@ -118,6 +118,8 @@ def _place(
     expected_of: ExpectedOf = _nothing
     around: Callable[[], str] = str
     if named.assembly is not None:
+        # Before anything is waited for: a path that is wrong is told at once.
+        of_assembly(named.assembly, endpoint=endpoint, stack=None, account=None, region=named.region)
         expected_of = _of_assembly(named)
     elif named.stackless:
         nothing = f"no --assembly is named, and {named.stackless}"

@@ -158,7 +158,9 @@ def _expected(tools: VerifyTools, settled: Settled) -> tuple[Expected | None, st
     except RefusedError as refused:
         return None, "", not_seen(check, subject, refused)
     except OperateError as error:
-        return None, "", check.unseen(subject, f"what is defined cannot be read: {error}", fix="--assembly cdk.out")
+        # Guard: only what AWS refuses to show is unseen; a definition that is none must not pass in CI.
+        way_out = "name what it is to be: --assembly cdk.out"
+        return None, "", check.failed(subject, f"there is nothing to compare it with: {error}", fix=way_out)
 
 
 def _asked(settled: Settled, published: Sequence[str]) -> list[Asked]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from warmstack.operate.asking import ask, ask_all
+from warmstack.operate.asking import ask, ask_all, reading
 from warmstack.operate.errors import OperateError
 from warmstack.operate.verification.expected import Expected, of_assembly
 
@@ -45,16 +45,19 @@ def describe_stack(cloudformation: Any, name: str) -> DeployedStack:
     Raises:
         RefusedError: It could not be asked for, or there is none.
     """
-    found = ask("cloudformation:DescribeStacks", cloudformation.describe_stacks, StackName=name)["Stacks"][0]
-    return DeployedStack(
-        name=found["StackName"],
-        status=found["StackStatus"],
-        outputs={one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs") or ()},
-        parameters={
-            one["ParameterKey"]: one.get("ResolvedValue") or one.get("ParameterValue") or ""
-            for one in found.get("Parameters") or ()
-        },
-    )
+    action = "cloudformation:DescribeStacks"
+    answer = ask(action, cloudformation.describe_stacks, StackName=name)
+    with reading(action):
+        found = answer["Stacks"][0]
+        return DeployedStack(
+            name=found["StackName"],
+            status=found["StackStatus"],
+            outputs={one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs") or ()},
+            parameters={
+                one["ParameterKey"]: one.get("ResolvedValue") or one.get("ParameterValue") or ""
+                for one in found.get("Parameters") or ()
+            },
+        )
 
 
 def work_on(stack: DeployedStack) -> str:
@@ -79,8 +82,11 @@ def of_stack(
         RefusedError: CloudFormation could not be asked.
         OperateError: The template does not define that endpoint.
     """
-    body = ask("cloudformation:GetTemplate", cloudformation.get_template, StackName=stack.name)["TemplateBody"]
-    text = body if isinstance(body, str) else json.dumps(body)
+    action = "cloudformation:GetTemplate"
+    answer = ask(action, cloudformation.get_template, StackName=stack.name)
+    with reading(action):
+        body = answer["TemplateBody"]
+        text = body if isinstance(body, str) else json.dumps(body)
     deployed: dict[str, str] = {}
     configurations: set[str] = set()
     for one in ask_all(

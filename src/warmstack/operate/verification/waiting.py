@@ -78,7 +78,7 @@ def wait_until_settled(live: Live, name: str, waiting: Waiting, around: Callable
         unlisted = _look(live, name, components)
         moving = "; ".join(filter(None, (_moving(endpoint, components), around())))
         passed = waiting.clock() - began
-        late = passed + pause > waiting.timeout_seconds
+        late = passed >= waiting.timeout_seconds
         if not moving or endpoint.status in ("Failed", "Deleting") or late:
             return Settled(
                 endpoint=endpoint,
@@ -91,7 +91,8 @@ def wait_until_settled(live: Live, name: str, waiting: Waiting, around: Callable
         if moving != told:
             told = moving
             waiting.progress(moving, passed)
-        waiting.sleep(pause)
+        # The last pause is shorter: what is there when the time is over counts.
+        waiting.sleep(min(pause, waiting.timeout_seconds - passed))
         pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
 
 
