@@ -15,6 +15,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from warmstack.local.errors import LocalError
@@ -74,11 +75,22 @@ class BuildContexts(Mapping[str, Path]):
                 # Links stay links: one that leads out of the context brings nothing in.
                 shutil.copytree(folder, copied, symlinks=True)
                 if dockerfile != "Dockerfile":
+                    # Guard: what is there may be a link, and writing goes to what it leads to.
+                    (copied / "Dockerfile").unlink(missing_ok=True)
                     shutil.copyfile(folder / dockerfile, copied / "Dockerfile")
-                if place.exists():
+                with suppress(FileNotFoundError):
                     place.rename(Path(fresh, "before"))
-                copied.rename(place)
-        except (OSError, shutil.Error) as error:
+                try:
+                    copied.rename(place)
+                except OSError:
+                    # Somebody else has brought the same one meanwhile.
+                    if not place.is_dir():
+                        raise
+        except shutil.Error as error:
+            (first, *others) = error.args[0]
+            more = f", and {len(others)} more" if others else ""
+            raise LocalError(f"the build context {folder} cannot be copied: {first[0]}: {first[2]}{more}") from error
+        except OSError as error:
             raise LocalError(f"the build context {folder} cannot be copied to {place}: {error}") from error
 
     def publish(self, name: str, tag: str) -> None:

@@ -39,7 +39,9 @@ def answer(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
         The exit status.
     """
     try:
-        command, *others = arguments or [""]
+        # Where the user has credentials for registries, the CLI names a folder with them before each command.
+        given = arguments[2:] if arguments[:1] == ["--config"] else arguments
+        command, *others = given or [""]
         contexts = BuildContexts(_run(environment))
         if command == "inspect":
             # Another status would tell the CLI that something is wrong, and not that it has to build.
@@ -57,6 +59,8 @@ def _do(command: str, arguments: Sequence[str], contexts: BuildContexts) -> None
         sys.stdin.read()
     elif command == "build":
         name = _option(arguments, "--tag")
+        if not name:
+            raise LocalError("build: it has no --tag, by which the CDK CLI names what it builds")
         file = _option(arguments, "--file") or "Dockerfile"
         folder = Path(arguments[-1])
         contexts.take(name, folder, file)
@@ -78,6 +82,8 @@ def _option(arguments: Sequence[str], name: str) -> str:
 def _run(environment: Mapping[str, str]) -> Path:
     """Return the folder of the local AWS that is deployed to."""
     url = environment.get("AWS_ENDPOINT_URL", "")
+    if others := _leading_elsewhere(environment, url):
+        raise LocalError(f"it is for deploys to `warmstack local aws`, and {others}; {_WAY_OUT}")
     try:
         parts = urlsplit(url)
         port = parts.port if parts.hostname in _LOOPBACK else None
@@ -95,3 +101,15 @@ def _run(environment: Mapping[str, str]) -> Path:
             f"else {_WAY_OUT}"
         )
     return run_folder(state, port, running.pid)
+
+
+def _leading_elsewhere(environment: Mapping[str, str], url: str) -> str:
+    """Return what sends some requests of the CLI to another place than ``AWS_ENDPOINT_URL``, or nothing.
+
+    Guard: a Model on AWS would name an image that nobody has built.
+    """
+    name = "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"
+    if environment.get(name, "").lower() == "true":
+        return f"{name} is true, which takes AWS_ENDPOINT_URL away"
+    addresses = {key: value for key, value in environment.items() if key.startswith("AWS_ENDPOINT_URL_") and value}
+    return next((f"{key} is {value}" for key, value in sorted(addresses.items()) if value.rstrip("/") != url), "")

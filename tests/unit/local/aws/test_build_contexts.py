@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -74,6 +75,46 @@ def test_a_link_out_of_the_context_brings_nothing_in(contexts: BuildContexts, co
     contexts.take("one", context)
     contexts.publish("one", "1")
     assert (contexts["1"] / "models" / "leak").is_symlink()
+
+
+def test_a_dockerfile_that_is_a_link_is_replaced_and_what_it_leads_to_stays(
+    contexts: BuildContexts, context: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "precious"
+    outside.write_text("FROM precious\n")
+    (context / "Dockerfile").unlink()
+    (context / "Dockerfile").symlink_to(outside)
+    (context / "gpu.Dockerfile").write_text("FROM other\n")
+    contexts.take("one", context, "gpu.Dockerfile")
+    contexts.publish("one", "1")
+    assert outside.read_text() == "FROM precious\n"
+    assert (contexts["1"] / "Dockerfile").read_text() == "FROM other\n"
+
+
+def test_of_two_that_bring_the_same_one_stays(
+    contexts: BuildContexts, context: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename, done = Path.rename, [False]
+
+    def race(self: Path, target: Path) -> Path:
+        # Another process has come between the look and the move.
+        if self.name == "context" and not done[0]:
+            done[0] = True
+            shutil.copytree(self, target)
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", race)
+    contexts.take("one", context)
+    contexts.publish("one", "1")
+    assert (contexts["1"] / "models" / "formatters.py").exists()
+
+
+def test_files_that_cannot_be_copied_are_counted(contexts: BuildContexts, context: Path) -> None:
+    for name in ("one", "two", "three"):
+        os.mkfifo(context / "models" / name)
+    with pytest.raises(LocalError, match=r"cannot be copied: \S*models/\w+: .* is a named pipe, and 2 more$"):
+        contexts.take("one", context)
+    assert not contexts.has("one")
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "-x", "é", "x" * 201])
@@ -150,6 +191,31 @@ def test_elsewhere_than_in_a_local_aws_nothing_is_taken(
     told = capsys.readouterr().err
     assert said in told
     assert "`unset CDK_DOCKER` to build with Docker" in told
+
+
+def test_credentials_for_registries_are_named_before_the_command(call: Call, environment: Mapping[str, str]) -> None:
+    assert call(["--config", "/tmp/cdkDockerConfig", "inspect", "cdkasset-0f3a"], environment) == 1
+    assert call(["--config", "/tmp/cdkDockerConfig", "build", "--tag", "cdkasset-0f3a", "."], environment) == 0
+    assert call(["--config", "/tmp/cdkDockerConfig", "inspect", "cdkasset-0f3a"], environment) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true"),
+        ("AWS_ENDPOINT_URL_CLOUDFORMATION", "https://cloudformation.us-west-2.amazonaws.com"),
+    ],
+)
+def test_where_a_part_of_the_deploy_goes_elsewhere_nothing_is_taken(
+    call: Call, environment: dict[str, str], capsys: pytest.CaptureFixture[str], name: str, value: str
+) -> None:
+    assert call(["build", "--tag", "one", "."], {**environment, name: value}) == 2
+    assert f"{name} is {value}" in capsys.readouterr().err
+
+
+def test_a_build_without_a_name(call: Call, environment: Mapping[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["build"], environment) == 2
+    assert "build: it has no --tag" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [["run", "--rm", "image"], [], ["buildx"]])
