@@ -98,9 +98,10 @@ def show_stacks(port: int, *, as_json: bool) -> int:
     if not document["stacks"]:
         out.print("there are no stacks; `cdk bootstrap` and `cdk deploy` make some")
         return 0
-    table = Table("stack", "Region", "status", "resources", "the last that happened")
+    table = Table("stack", "Region", "status", "resources", "the last that happened, or what failed first")
     for stack in document["stacks"]:
-        last = stack["last_events"][0]
+        # What failed first is why; what came after it is cleaning up.
+        last = stack["failure"] or stack["last_events"][0]
         why = f": {last['reason']}" if last["reason"] else ""
         event = f"{last['logical_id']} {last['status']}{why}"
         row = (stack["name"], stack["region"], stack["status"], str(stack["resources"]), event)

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.cli.runner import process
 from tests.unit.local.aws.fake_sagemaker import OTHER_ACCOUNT
 from tests.unit.local.aws.running import Running, running
-from tests.unit.local.aws.templates import parameter, text
+from tests.unit.local.aws.templates import config, parameter, text
 from warmstack.cli import local_aws
 from warmstack.cli.local_environment import environment
 
@@ -106,3 +106,16 @@ def test_stacks_are_shown(aws: Running, port: int, capsys: pytest.CaptureFixture
     assert "demo CREATE_COMPLETE" in shown
     local_aws.show_stacks(port, as_json=True)
     assert json.loads(capsys.readouterr().out)["stacks"][0]["name"] == "demo"
+
+
+def test_what_failed_first_is_shown_and_not_what_came_of_it(
+    aws: Running, port: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = {**config("RANDOM", "gone"), "DependsOn": "One"}
+    aws.create(text({"One": parameter("1", "/failing"), "Bad": bad}), "failing")
+    local_aws.show_stacks(port, as_json=True)
+    (stack,) = [one for one in json.loads(capsys.readouterr().out)["stacks"] if one["name"] == "failing"]
+    assert stack["status"] == "ROLLBACK_COMPLETE"
+    assert (stack["failure"]["logical_id"], stack["failure"]["status"]) == ("Bad", "CREATE_FAILED")
+    local_aws.show_stacks(port, as_json=False)
+    assert "Bad CREATE_FAILED: " in capsys.readouterr().out

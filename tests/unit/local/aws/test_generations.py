@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from tests.unit.local.aws.running import Running
-from tests.unit.local.aws.templates import config, parameter, text
+from tests.unit.local.aws.templates import components, config, parameter, text
 
 
 def group(name: str, after: str | None = None) -> dict[str, Any]:
@@ -59,6 +60,31 @@ def test_what_was_changed_and_then_replaced_is_changed_back(aws: Running) -> Non
     assert aws.settled()["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
     assert ssm.get_parameter(Name="/a")["Parameter"]["Value"] == "v1"
     assert [one["Name"] for one in ssm.describe_parameters()["Parameters"]] == ["/a"]
+
+
+def test_a_component_goes_before_the_endpoint_that_it_did_not_leave(aws: Running) -> None:
+    aws.create(components())
+    document = json.loads(components())
+    document["Resources"]["Endpoint"]["Properties"]["EndpointName"] = "other"
+    stack = aws.update(json.dumps(document), DisableRollback=True)
+    assert stack["StackStatus"] == "UPDATE_FAILED"
+    assert sorted(aws.sagemaker.names("Endpoint")) == ["demo", "other"]
+    assert aws.delete()["StackStatus"] == "DELETE_COMPLETE"
+    assert aws.sagemaker.things == {}
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_stack_that_was_never_whole_goes_back_to_nothing(aws: Running, keep: bool) -> None:
+    bad = {**config("RANDOM", "gone"), "DependsOn": "One"}
+    stack = aws.create(text({"One": parameter("v1", "/a"), "Bad": bad}), DisableRollback=True)
+    assert stack["StackStatus"] == "CREATE_FAILED"
+    stack = aws.update(text({"One": parameter("v2", "/b"), "Bad": bad}), DisableRollback=keep)
+    if keep:
+        assert stack["StackStatus"] == "UPDATE_FAILED"
+        aws.cloudformation.rollback_stack(StackName="demo")
+        stack = aws.settled()
+    assert stack["StackStatus"] == "ROLLBACK_COMPLETE"
+    assert aws.client("ssm").describe_parameters()["Parameters"] == []
 
 
 def test_resources_are_retained_by_a_deletion_that_failed_before(aws: Running) -> None:

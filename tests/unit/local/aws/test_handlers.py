@@ -298,6 +298,13 @@ def test_properties_that_no_model_checks(aws: Running, resource: tuple[str, dict
     assert said in aws.failed()["One CREATE_FAILED"]
 
 
+def test_an_instance_type_may_be_newer_than_the_model_of_the_api(aws: Running) -> None:
+    resources = variant()
+    (one,) = resources["Config"]["Properties"]["ProductionVariants"]
+    resources["Config"]["Properties"]["ProductionVariants"] = [{**one, "InstanceType": "ml.p99.48xlarge"}]
+    assert aws.create(text(resources))["StackStatus"] == "CREATE_COMPLETE", aws.failed()
+
+
 def test_an_endpoint_without_a_configuration(aws: Running) -> None:
     resources = variant()
     del resources["Endpoint"]["Properties"]["EndpointConfigName"]

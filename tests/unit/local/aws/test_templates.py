@@ -300,3 +300,32 @@ def test_a_template_comes_from_s3(aws: Running) -> None:
             aws.cloudformation.create_stack(StackName="demo", TemplateURL=url)
     s3.delete_object(Bucket="templates", Key="a b.json")
     s3.delete_bucket(Bucket="templates")
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        ({"Type": "CommaDelimitedList", "AllowedValues": ["a", "b", "c"]}, "a,b"),
+        ({"Type": "CommaDelimitedList", "AllowedPattern": "[a-z]"}, "a, b"),
+        ({"Type": "List<Number>", "AllowedValues": ["1", "2"]}, "1,2"),
+        ({"Type": "Number"}, ".5"),
+        ({"Type": "Number"}, "1e3"),
+    ],
+)
+def test_of_a_list_each_value_is_looked_at(aws: Running, entry: dict[str, Any], value: str) -> None:
+    template = text({"One": parameter("1")}, Parameters={"P": entry})
+    assert aws.create(template, Parameters=given(P=value))["StackStatus"] == "CREATE_COMPLETE"
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "said"),
+    [
+        ({"Type": "CommaDelimitedList", "AllowedValues": ["a", "b"]}, "a,c", r"must be one of AllowedValues: \[a, b\]"),
+        ({"Type": "CommaDelimitedList", "AllowedPattern": "[a-z]"}, "a,bc", r"must match pattern \[a-z\]"),
+        ({"Type": "List<Number>"}, "1,x", "its type is List<Number>"),
+    ],
+)
+def test_one_value_of_a_list_can_be_wrong(aws: Running, entry: dict[str, Any], value: str, said: str) -> None:
+    template = text({"One": parameter("1")}, Parameters={"P": entry})
+    with pytest.raises(ClientError, match=said):
+        aws.create(template, Parameters=given(P=value))

@@ -33,7 +33,7 @@ class ChangeSetOperations:
 
     async def _create(self, members: Members, region: str) -> Members:
         key = ("CreateChangeSet", region, str(members["StackName"]), str(members["ChangeSetName"]))
-        return await self._desk.once(key, members.get("ClientToken"), lambda: self._made(members, region))
+        return await self._desk.once(key, members.get("ClientToken"), members, lambda: self._made(members, region))
 
     async def _made(self, members: Members, region: str) -> Members:
         desk = self._desk
@@ -100,8 +100,8 @@ class ChangeSetOperations:
     async def _execute(self, members: Members, region: str) -> Members:
         stack, change_set = self._find(members, region)
         key = ("ExecuteChangeSet", change_set.id)
-        return await self._desk.once(key, members.get("ClientRequestToken"), lambda: self._done(stack, change_set,
-                                                                                                members))  # fmt: skip
+        token = members.get("ClientRequestToken")
+        return await self._desk.once(key, token, members, lambda: self._done(stack, change_set, members))
 
     async def _done(self, stack: Stack, change_set: ChangeSet, members: Members) -> Members:
         desk = self._desk

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from warmstack.local.aws.cloudformation.templates import read_desired
-from warmstack.local.aws.errors import ResourceError, invalid
+from warmstack.local.aws.errors import ResourceError, StackError, invalid
 from warmstack.local.aws.ports import Aws
 from warmstack.local.aws.stacks.changes import Change, find_changes
 from warmstack.local.aws.stacks.checks import check_template
@@ -57,7 +57,7 @@ class Desk:
     journal: Journal
     aws: Aws
     linger_seconds: float
-    answered: dict[tuple[str, ...], asyncio.Future[Members]] = field(default_factory=dict)
+    answered: dict[tuple[str, ...], tuple[str, asyncio.Future[Members]]] = field(default_factory=dict)
 
     async def read(self, members: Members, stack: Stack, *, is_new: bool) -> Wanted:
         """Read and check what a request wants a stack to be.
@@ -137,21 +137,29 @@ class Desk:
             )
         return self.store.new(name, region, Desired(text="", document={}), self.journal.now())
 
-    async def once(self, key: tuple[str, ...], token: str | None, answer: Callable[[], Awaitable[Members]]) -> Members:
-        """Answer a request with a token once; the same one again gets the same answer."""
+    async def once(
+        self, key: tuple[str, ...], token: str | None, members: Members, answer: Callable[[], Awaitable[Members]]
+    ) -> Members:
+        """Answer a request with a token once; the same one again gets the same answer.
+
+        Raises:
+            StackError: Another request had the token.
+        """
         if token is None:
             return await answer()
-        whole = (*key, token)
+        whole, request = (*key, token), repr(sorted(members.items()))
         # Those that come meanwhile wait for the one answer.
         if whole not in self.answered:
-            self.answered[whole] = asyncio.ensure_future(answer())
-        asked = self.answered[whole]
+            self.answered[whole] = request, asyncio.ensure_future(answer())
+        first, asked = self.answered[whole]
+        if first != request:
+            raise StackError("TokenAlreadyExistsException", f"Another request had the token {token}")
         try:
             # Guard: one caller that goes away must not end what others wait for.
             return await asyncio.shield(asked)
         except Exception:
             # What was refused may be asked for again.
-            if self.answered.get(whole) is asked:
+            if self.answered.get(whole) == (first, asked):
                 del self.answered[whole]
             raise
 

@@ -50,7 +50,7 @@ class StackOperations:
             desk.begin(stack, members, work)
             return {"StackId": stack.id}
 
-        return await self._desk.once(("CreateStack", region, name), members.get("ClientRequestToken"), answer)
+        return await self._desk.once(("CreateStack", region, name), members.get("ClientRequestToken"), members, answer)
 
     async def _update(self, members: Members, region: str) -> Members:
         name = str(members["StackName"])
@@ -70,7 +70,7 @@ class StackOperations:
             desk.begin(stack, members, work)
             return {"StackId": stack.id}
 
-        return await self._desk.once(("UpdateStack", region, name), members.get("ClientRequestToken"), answer)
+        return await self._desk.once(("UpdateStack", region, name), members.get("ClientRequestToken"), members, answer)
 
     async def _delete(self, members: Members, region: str) -> Members:
         desk = self._desk

@@ -109,7 +109,8 @@ class Executor:
         """
         journal = self.workshop.journal
         stack.updated = journal.now()
-        if stack.whole is None:
+        # A creation that failed has left nothing that a rollback could lead to but an empty stack.
+        if stack.whole is None and stack.was_whole:
             stack.whole = Snapshot(
                 desired=stack.desired,
                 resources=dict(stack.resources),
@@ -175,13 +176,10 @@ class Executor:
         if after is not None:
             await after
             stack.is_cancelled = False
-        known = [*stack.resources.values()]
-        # An update that failed and was kept as it is has left more than the stack's own.
-        others = [one for one in (*stack.fresh, *stack.leftovers) if not _is_among(one, known)]
         removal = Removal(
             self.workshop,
             stack,
-            [*others, *known],
+            _all_of(stack),
             lambda one: "Retain" if one.logical_id in retained else on_delete(one),
         )
         if await removal.run():
@@ -246,6 +244,7 @@ class Executor:
         stack.desired = desired
         stack.imports = set(imports)
         stack.whole = None
+        stack.was_whole = status != "ROLLBACK_COMPLETE"
         stack.fresh.clear()
         stack.leftovers.clear()
         self.workshop.journal.stack(stack, status)
@@ -264,8 +263,7 @@ class Executor:
     async def _undo_creation(self, stack: Stack, reason: str) -> None:
         journal = self.workshop.journal
         journal.stack(stack, "ROLLBACK_IN_PROGRESS", reason)
-        resources = list(stack.resources.values())
-        removal = Removal(self.workshop, stack, resources, on_undo)
+        removal = Removal(self.workshop, stack, _all_of(stack), on_undo)
         if await removal.run():
             self._take_away(stack, removal)
             stack.outputs = ()
@@ -286,6 +284,12 @@ class Executor:
             for name, one in stack.resources.items()
             if one.physical_id and (name, one.physical_id) not in gone
         }
+
+
+def _all_of(stack: Stack) -> list[Resource]:
+    """Return what a stack has made: an update that failed and was kept as it is has left more than its own."""
+    known = [*stack.resources.values()]
+    return [*(one for one in (*stack.fresh, *stack.leftovers) if not _is_among(one, known)), *known]
 
 
 def _is_among(resource: Resource, others: Sequence[Resource]) -> bool:

@@ -13,7 +13,7 @@ from warmstack.local.aws.ports import Aws
 from warmstack.local.aws.stacks.records import Parameter
 
 STORED = "AWS::SSM::Parameter::Value<"
-_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
+_NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
 async def read_parameters(
@@ -70,15 +70,17 @@ def _given(given: Sequence[Mapping[str, Any]], previous: Mapping[str, str]) -> d
 
 
 def _check(key: str, text: str, parameter: Mapping[str, Any]) -> None:
-    allowed = parameter.get("AllowedValues")
-    if isinstance(allowed, list) and text not in (texts := [str(as_text(one)) for one in allowed]):
-        raise invalid(f"Parameter '{key}' must be one of AllowedValues: [{', '.join(texts)}]")
-    kind = parameter.get("Type")
-    pattern = parameter.get("AllowedPattern")
-    if isinstance(pattern, str) and not _fits(pattern, text):
-        raise _breaks(key, parameter, f"must match pattern {pattern}")
-    if kind == "Number" and not _NUMBER.fullmatch(text):
-        raise invalid(f"Parameter '{key}' is {text!r}; its type is Number")
+    kind = str(parameter.get("Type"))
+    allowed, pattern = parameter.get("AllowedValues"), parameter.get("AllowedPattern")
+    # Of a list each value is looked at.
+    is_list = kind == "CommaDelimitedList" or kind.startswith("List<")
+    for one in [part.strip() for part in text.split(",")] if is_list else [text]:
+        if isinstance(allowed, list) and one not in (texts := [str(as_text(each)) for each in allowed]):
+            raise invalid(f"Parameter '{key}' must be one of AllowedValues: [{', '.join(texts)}]")
+        if isinstance(pattern, str) and not _fits(pattern, one):
+            raise _breaks(key, parameter, f"must match pattern {pattern}")
+        if kind in ("Number", "List<Number>") and not _NUMBER.fullmatch(one):
+            raise invalid(f"Parameter '{key}' is {text!r}; its type is {kind}")
     _check_bounds(key, text, parameter)
 
 

@@ -153,7 +153,8 @@ class Stack:
 
     ``whole`` is where a rollback leads; until an operation has come to its end, ``fresh`` is what a rollback removes,
     and ``leftovers`` what the end of an update removes. ``imports`` are the exports of others that it uses, and while
-    it is updated also those that it used. ``is_cancelled`` says that its creation is to end because it is deleted.
+    it is updated also those that it used. ``is_cancelled`` says that its creation is to end because it is deleted,
+    ``was_whole`` that an operation on it has once come to its end.
     """
 
     name: str
@@ -181,6 +182,8 @@ class Stack:
     notification_arns: tuple[str, ...] = ()
     token: str | None = None
     work: asyncio.Task[None] | None = None
+
+    was_whole: bool = False
 
     @property
     def is_busy(self) -> bool:

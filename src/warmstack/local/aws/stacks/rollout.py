@@ -145,8 +145,14 @@ class Rollout:
                 self._stack, before, wanted, is_stopped=lambda: self.is_stopped
             )
         except ResourceError as error:
-            # Nobody knows how far it came; a rollback changes it back.
-            tried = replace(wanted, physical_id=before.physical_id, attributes=before.attributes)
+            # Nobody knows how far it came: it may need what it needed before, and what it was to need. A rollback
+            # changes it back.
+            tried = replace(
+                wanted,
+                physical_id=before.physical_id,
+                attributes=before.attributes,
+                uses=before.uses | wanted.uses,
+            )
             resources[before.logical_id] = replace(tried, status="UPDATE_FAILED", reason=str(error))
             raise
 
