@@ -86,7 +86,7 @@ class Engine:
 
 ENGINES = {
     "vllm": Engine(name="vllm", options=("--kv-cache", "64MiB"), sentences=140),
-    "simulated": Engine(name="simulated", options=("--cache-blocks", "640", "--latency", "200:2"), sentences=170),
+    "simulated": Engine(name="simulated", options=("--cache-blocks", "640", "--latency", "120:2"), sentences=170),
 }
 
 
@@ -146,7 +146,7 @@ def port_number(text: str) -> int:
 def last_words(console: Console, text: str) -> None:
     """Write why it ended, where somebody may have closed the terminal."""
     with suppress(OSError, ValueError):
-        console.print(text, style="red", markup=False)
+        console.print(text, style="red", markup=False, soft_wrap=True)
 
 
 def run(options: argparse.Namespace, console: Console, signals: Signals) -> None:
@@ -158,7 +158,8 @@ def run(options: argparse.Namespace, console: Console, signals: Signals) -> None
     """
     began, port = time.monotonic(), options.port
     leave_only_what_is_here(os.environ)
-    refuse_a_port_in_use(port, STACK)
+    again = f"make demo ENGINE={options.engine}" + (" KEEP=1" if options.keep else "")
+    refuse_a_port_in_use(port, STACK, again)
     engine = ENGINES[chosen(options.engine, console)]
     console.rule("[bold]An AWS on this machine", align="left")
     order = ("--engine", engine.name, *engine.options, "--region", REGION, "--account", ACCOUNT)
@@ -170,9 +171,10 @@ def run(options: argparse.Namespace, console: Console, signals: Signals) -> None
             console.print(table(rows))
     except Exception as error:
         told = str(error) if isinstance(error, DemoError) else f"{type(error).__name__}: {error}"
-        again = f"make demo ENGINE={options.engine} PORT={port}"
         spec = SPEC.relative_to(ROOT)
-        raise DemoError(f"{told}\nWhat it started is stopped. It deploys {spec}; to run it again: {again}") from error
+        raise DemoError(
+            f"{told}\nWhat it started is stopped. It deploys {spec}; to run it again: {again} PORT={port}"
+        ) from error
     console.print(f"{time.monotonic() - began:.0f} s in all, with {engine.name} copies. No account was used.")
     if options.keep:
         status = f"{SHOWN_BIN}/warmstack local status --port {port}"
@@ -214,10 +216,13 @@ def show(engine: Engine, port: int, console: Console) -> list[Measured]:
     console.rule("[bold]Is what runs what was deployed?", align="left")
     place = (OUTPUTS.relative_to(ROOT), "--assembly", ASSEMBLY.relative_to(ROOT))
     call(console, BIN / "warmstack", "verify", *place, "--local", "--port", str(port))
-    rows.append(measure("PREFIX_AWARE, warmstack's client", port, console, lambda: stable(port, documents)))
-    rows.append(
-        measure("a conversation on a session", port, console, lambda: conversation(port, document(engine, DOCUMENTS)))
-    )
+    # Other documents: those of the next row must not be known already.
+    others = [document(engine, DOCUMENTS + 1 + number) for number in range(DOCUMENTS)]
+    rows += [
+        measure("PREFIX_AWARE, boto3 and json.dumps", port, console, lambda: naive(port, others)),
+        measure("PREFIX_AWARE, warmstack's client", port, console, lambda: stable(port, documents)),
+        measure("a conversation on a session", port, console, lambda: conversation(port, document(engine, DOCUMENTS))),
+    ]
     return rows
 
 
@@ -365,7 +370,12 @@ def write_spec(routing: str) -> None:
 
 def table(rows: list[Measured]) -> Table:
     """Return the table that the demo ends with."""
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), title="Where requests go decides what is warm")
+    made = Table(
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        title="Where requests go decides what is warm, and their first bytes where they go",
+    )
     for heading in ("", "requests", "TTFT cold", "TTFT later", "hit rate"):
         made.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
     for row in rows:

@@ -93,12 +93,13 @@ def leave_only_what_is_here(environment: MutableMapping[str, str]) -> None:
     environment["AWS_CONFIG_FILE"] = environment["AWS_SHARED_CREDENTIALS_FILE"] = os.devnull
 
 
-def refuse_a_port_in_use(port: int, stack: str) -> None:
+def refuse_a_port_in_use(port: int, stack: str, again: str) -> None:
     """Refuse a port on which something is.
 
     Args:
         port: The port.
         stack: The demo's stack, by which an earlier demo is known.
+        again: What runs the demo as it was run, without the port.
 
     Raises:
         DemoError: What is there, and how to go on.
@@ -107,7 +108,7 @@ def refuse_a_port_in_use(port: int, stack: str) -> None:
     from warmstack.local.remote import ask
 
     url = f"http://127.0.0.1:{port}"
-    other = f"or take another port: make demo PORT={port + 1 if port < 65535 else port - 1}"
+    other = f"or take another port: {again} PORT={port + 1 if port < 65535 else port - 1}"
     kind = services_at(url).kind
     if kind == "aws":
         stacks = [one["name"] for one in ask(url, "stacks")["stacks"]]
