@@ -63,6 +63,12 @@ def main() -> int:
     except SetupError as error:
         print(f"setup: {error}", file=sys.stderr)
         return 1
+    except OSError as error:
+        # A clone that may not be written to, or a disk that is full.
+        print(
+            f"setup: {error.filename or ROOT}: {error.strerror}; it installs into the clone's folder", file=sys.stderr
+        )
+        return 1
     except KeyboardInterrupt:
         print("setup: interrupted; the next run continues", file=sys.stderr)
         return 130

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -53,6 +54,19 @@ def test_a_second_run_installs_nothing(root: Path) -> None:
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert stamp.stat().st_mtime_ns == before
+
+
+def test_a_clone_that_cannot_be_written_to_is_named(
+    copy: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(copy / ".venv"))
+
+    monkeypatch.setattr(setup_script, "install", refuse)
+    monkeypatch.setattr(sys, "argv", ["setup", "dev"])
+    assert setup_script.main() == 1
+    told = capsys.readouterr().err
+    assert told == f"setup: {copy / '.venv'}: Read-only file system; it installs into the clone's folder\n"
 
 
 @pytest.mark.parametrize("delay", [0.2, 0.6])
