@@ -29,7 +29,8 @@ from warmstack.local.order import LOOPBACK
 from warmstack.local.platform.dispatch import Dispatcher
 from warmstack.local.platform.journal import Journal
 from warmstack.local.platform.orders import CopyStarter
-from warmstack.local.platform.platform import Platform, PlatformSettings
+from warmstack.local.platform.platform import Platform
+from warmstack.local.platform.settings import PlatformSettings
 from warmstack.local.platform.start_plan import Room
 from warmstack.local.serving import Stop, listen, serve
 from warmstack.local.simulated import Latency

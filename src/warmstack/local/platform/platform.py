@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from warmstack.assembly import EndpointDefinition
@@ -17,32 +16,8 @@ from warmstack.local.platform.endpoints import Component, Endpoint, Variant
 from warmstack.local.platform.orders import AdapterOrder, CopyOrder, CopyStarter, Report
 from warmstack.local.platform.pings import watch_pings
 from warmstack.local.platform.placement import Accelerators, instance_for
-from warmstack.local.platform.start_plan import Room, StartPlan, plan_start
-from warmstack.routing import RoutingChoices
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlatformSettings:
-    """How the platform behaves.
-
-    Args:
-        room: How much starts on this machine.
-        choices: What is not documented of routing.
-        restart_seconds: How long a copy that ended is away before it is started again.
-        drain_seconds: How long a copy that is to stop may finish what it runs.
-        ping_seconds: How often /ping is asked; 0 for never.
-        ping_failures: After how many failures an instance is replaced. SageMaker's number is not documented.
-        starts_at_once: How many copies start at the same time.
-    """
-
-    room: Room
-    choices: RoutingChoices = field(default_factory=RoutingChoices)
-    restart_seconds: float = 0.5
-    drain_seconds: float = 30.0
-    ping_seconds: float = 5.0
-    ping_failures: int = 3
-    starts_at_once: int = 2
-
+from warmstack.local.platform.settings import PlatformSettings
+from warmstack.local.platform.start_plan import StartPlan, plan_start
 
 STARTS_IN_VAIN = 3
 
@@ -125,7 +100,7 @@ class Platform:
         Raises:
             LocalError: A copy did not start. Whatever did of it is stopped.
         """
-        plan = plan_start([endpoint.definition], self.settings.room)
+        plan = plan_start([endpoint.definition], self.settings.room, empty_hosts=True)
         for line in plan.reductions:
             self._report(line)
         self.fleets.append(endpoint)
@@ -280,13 +255,17 @@ class Platform:
         made = []
         for _ in range(count):
             if not variant.instances:
-                variant.instances.append(self._instance(variant))
+                self._grow(variant)
             made.append(
                 self._copy(
                     endpoint, instance_for(endpoint, variant, component, self._accelerators), component.name, variant
                 )
             )
         return made
+
+    def _grow(self, variant: Variant) -> None:
+        variant.instances.append(self._instance(variant))
+        variant.desired_instances = len(variant.instances)
 
     def _copy(self, endpoint: Endpoint, instance: Instance, component: str | None, variant: Variant) -> Copy:
         name = f"{instance.name}/{component or variant.definition.name}-{next(self._numbers)}"
@@ -386,6 +365,7 @@ class Platform:
         least = variant.definition.min_instance_count or 0 if variant else 0
         if variant and not endpoint.copies_on(copy.instance) and len(variant.instances) > max(least, 0):
             variant.instances.remove(copy.instance)
+            variant.desired_instances = len(variant.instances)
             lost = endpoint.sessions.drop_instance(copy.instance.name)
             self._report(f"{copy.instance.name} is released; {len(lost)} sessions are lost")
 

@@ -14,7 +14,8 @@ from warmstack.local.errors import LocalError
 from warmstack.local.platform.copies import CopyState
 from warmstack.local.platform.endpoints import Component, Endpoint
 from warmstack.local.platform.orders import AdapterOrder, CopyOrder, Report
-from warmstack.local.platform.platform import Platform, PlatformSettings
+from warmstack.local.platform.platform import Platform
+from warmstack.local.platform.settings import PlatformSettings
 from warmstack.local.platform.start_plan import Room
 
 
