@@ -103,6 +103,7 @@ def running(
     copies: int = 64,
     source: str = "test",
     hosting: bool = False,
+    accelerators: int | None = None,
     **settings: Any,
 ) -> Iterator[Local]:
     """Serve endpoints with simulated copies."""
@@ -124,6 +125,7 @@ def running(
             settings=PlatformSettings(
                 room=Room(copies=copies, instances=copies), choices=choices or RoutingChoices(), **settings
             ),
+            accelerators=lambda _: accelerators,
             report=reports.append,
             clock=clock,
         )

@@ -166,7 +166,7 @@ class Changes:
             return
         count = definition.copy_count
         try:
-            await self.platform.add_copies(endpoint, component, count)
+            await self.platform.add_copies(endpoint, component, count, replaced=old)
         except (WarmstackError, OSError) as error:
             component.definition = before
             component.progress = self._now("InService", str(error))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from warmstack.assembly import EndpointDefinition
@@ -120,13 +121,21 @@ class Platform:
         finally:
             self.fleets.remove(endpoint)
 
-    async def add_copies(self, endpoint: Endpoint, component: Component, count: int) -> None:
+    async def add_copies(
+        self, endpoint: Endpoint, component: Component, count: int, *, replaced: Collection[Copy]
+    ) -> None:
         """Start copies of a component beside those that it has.
+
+        Args:
+            endpoint: Its endpoint.
+            component: The component.
+            count: How many copies.
+            replaced: Those that end afterwards: the new ones go where they would without them.
 
         Raises:
             LocalError: One did not start. Whatever did of them is stopped.
         """
-        made = self._add_copies(endpoint, component, count)
+        made = self._add_copies(endpoint, component, count, replaced)
         try:
             await self._bring_all_up([(endpoint, one) for one in made])
         except BaseException:
@@ -249,23 +258,39 @@ class Platform:
             return []
         return [self._copy(endpoint, instance, None, variant) for instance in new]
 
-    def _add_copies(self, endpoint: Endpoint, component: Component, count: int) -> list[Copy]:
+    def _add_copies(
+        self, endpoint: Endpoint, component: Component, count: int, replaced: Collection[Copy] = ()
+    ) -> list[Copy]:
         variant = endpoint.variants[component.definition.variant_name]
         component.desired_copies = max(component.desired_copies, count)
         made = []
         for _ in range(count):
             if not variant.instances:
                 self._grow(variant)
-            made.append(
-                self._copy(
-                    endpoint, instance_for(endpoint, variant, component, self._accelerators), component.name, variant
-                )
+            place = instance_for(
+                endpoint,
+                variant,
+                component,
+                self._accelerators,
+                leaving=replaced,
+                grow=partial(self._scale_out, variant),
             )
+            made.append(self._copy(endpoint, place, component.name, variant))
         return made
 
-    def _grow(self, variant: Variant) -> None:
-        variant.instances.append(self._instance(variant))
+    def _scale_out(self, variant: Variant) -> Instance | None:
+        """Add an instance, as managed instance scaling does when copies find no room; None where it may not."""
+        most = variant.definition.max_instance_count
+        total = sum(len(each.instances) for one in self.endpoints.values() for each in one.variants.values())
+        if most is None or len(variant.instances) >= most or total >= self.settings.room.instances:
+            return None
+        return self._grow(variant)
+
+    def _grow(self, variant: Variant) -> Instance:
+        new = self._instance(variant)
+        variant.instances.append(new)
         variant.desired_instances = len(variant.instances)
+        return new
 
     def _copy(self, endpoint: Endpoint, instance: Instance, component: str | None, variant: Variant) -> Copy:
         name = f"{instance.name}/{component or variant.definition.name}-{next(self._numbers)}"
