@@ -14,11 +14,12 @@ from warmstack.errors import WarmstackError
 from warmstack.local.errors import LocalError
 from warmstack.local.platform.copies import Copy, CopyState, Instance
 from warmstack.local.platform.endpoints import Component, Endpoint, Variant
-from warmstack.local.platform.orders import AdapterOrder, CopyOrder, CopyStarter, Report
+from warmstack.local.platform.orders import CopyStarter, Report
 from warmstack.local.platform.pings import watch_pings
 from warmstack.local.platform.placement import Accelerators, instance_for
 from warmstack.local.platform.settings import PlatformSettings
 from warmstack.local.platform.start_plan import StartPlan, plan_start
+from warmstack.local.platform.starts import Starts, abandon, all_of
 
 STARTS_IN_VAIN = 3
 
@@ -58,7 +59,7 @@ class Platform:
         self._numbers = itertools.count(1)
         self._instance_numbers = itertools.count(1)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._starting = asyncio.Semaphore(settings.starts_at_once)
+        self._starts = Starts(starter, at_once=settings.starts_at_once, report=report)
         self._stopping = False
         self.fleets: list[Endpoint] = []
         """Endpoints that are on their way in or out, and whose copies have to stop with the others."""
@@ -159,6 +160,7 @@ class Platform:
         for task in list(self._tasks):
             task.cancel()
         fleets = [*self.endpoints.values(), *self.fleets]
+        await abandon([copy for one in fleets for copy in one.copies.values()])
         running = [copy for one in fleets for copy in one.copies.values() if copy.running]
         for copy in running:
             copy.state = CopyState.STOPPING
@@ -224,6 +226,7 @@ class Platform:
         variant.instances[variant.instances.index(instance)] = new
         for component in replaced:
             self._spawn(self._bring_up_again(endpoint, self._copy(endpoint, new, component, variant)))
+        await abandon(gone)
         await asyncio.gather(*(copy.running.kill() for copy in gone if copy.running is not None))
         for copy in gone:
             endpoint.copies.pop(copy.name, None)
@@ -241,15 +244,7 @@ class Platform:
         return [(endpoint, copy) for copy in copies]
 
     async def _bring_all_up(self, copies: Sequence[tuple[Endpoint, Copy]]) -> None:
-        try:
-            async with asyncio.TaskGroup() as group:
-                for endpoint, copy in copies:
-                    group.create_task(self._bring_up(endpoint, copy))
-        except BaseExceptionGroup as failures:
-            known = failures.subgroup(WarmstackError)
-            if known is None:
-                raise
-            raise LocalError("\n".join(sorted({str(one) for one in _leaves(known)}))) from failures
+        await all_of(self._bring_up(endpoint, copy) for endpoint, copy in copies)
 
     def _add_instances(self, endpoint: Endpoint, variant: Variant, count: int) -> list[Copy]:
         new = [self._instance(variant) for _ in range(count)]
@@ -302,33 +297,14 @@ class Platform:
         return Instance(name=f"i-{next(self._instance_numbers)}", variant=variant.definition.name)
 
     async def _bring_up(self, endpoint: Endpoint, copy: Copy) -> None:
-        """Start a copy, register its adapters, and take it into service."""
-        variant = endpoint.variant_of(copy.instance)
-        model = variant.definition.model if variant else None
-        if copy.component is not None:
-            model = endpoint.components[copy.component].definition.model
-        if model is None:
-            raise LocalError(f"{copy.name} has no model, or its instance is gone")
-        try:
-            async with self._starting:
-                order = CopyOrder(copy=copy.name, instance=copy.instance.name, model=model)
-                running = await self._starter.start(order, self._report)
-            copy.running = running
-            if copy.component is not None:
-                for adapter in endpoint.adapters_of(copy.component):
-                    artifact = adapter.definition.artifact_url or ""
-                    await running.register(AdapterOrder(name=adapter.name, artifact=artifact))
-        except BaseException as error:
-            copy.failure = str(error)
+        """Start a copy, and take it into service."""
+        await self._starts.start(endpoint, copy)
+        if copy.running is None or copy.state is CopyState.STOPPING or self._stopping:
             if copy.running is not None:
                 await copy.running.stop()
-                copy.running = None
-            raise
-        if copy.state is CopyState.STOPPING or self._stopping:
-            await running.stop()
             endpoint.copies.pop(copy.name, None)
             return
-        copy.started(running)
+        copy.started(copy.running)
         self._spawn(self._watch(endpoint, copy))
 
     async def _bring_up_again(self, endpoint: Endpoint, copy: Copy) -> None:
@@ -379,6 +355,7 @@ class Platform:
 
     async def _drain(self, endpoint: Endpoint, copy: Copy) -> None:
         """Let a copy finish what it runs, and stop it; release its instance if that is empty then."""
+        await abandon([copy])
         waited = 0.0
         while copy.in_flight and waited < self.settings.drain_seconds:
             await self._sleep(0.1)
@@ -403,10 +380,3 @@ class Platform:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._report(f"something failed in the background: {error}")
-
-
-def _leaves(group: BaseExceptionGroup[WarmstackError]) -> list[WarmstackError]:
-    found: list[WarmstackError] = []
-    for one in group.exceptions:
-        found += _leaves(one) if isinstance(one, BaseExceptionGroup) else [one]
-    return found
