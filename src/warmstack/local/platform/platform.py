@@ -17,6 +17,7 @@ from warmstack.local.platform.endpoints import Component, Endpoint, Variant
 from warmstack.local.platform.orders import CopyStarter, Report
 from warmstack.local.platform.pings import watch_pings
 from warmstack.local.platform.placement import Accelerators, instance_for
+from warmstack.local.platform.room_left import RoomLeft, room_left
 from warmstack.local.platform.settings import PlatformSettings
 from warmstack.local.platform.start_plan import StartPlan, plan_start
 from warmstack.local.platform.starts import Starts, abandon, all_of
@@ -103,6 +104,7 @@ class Platform:
             LocalError: A copy did not start. Whatever did of it is stopped.
         """
         plan = plan_start([endpoint.definition], self.settings.room, empty_hosts=True)
+        endpoint.reductions = plan.reductions
         for line in plan.reductions:
             self._report(line)
         self.fleets.append(endpoint)
@@ -150,6 +152,10 @@ class Platform:
             copy.state = CopyState.STOPPING
         await asyncio.gather(*(self._drain(endpoint, copy) for copy in leaving))
 
+    def tell(self, line: str) -> None:
+        """Tell people something that they have to know."""
+        self._report(line)
+
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something in the background, until the platform stops."""
         self._spawn(work)
@@ -178,7 +184,7 @@ class Platform:
             component: The component.
             count: How many copies.
         """
-        component.desired_copies = count
+        component.desired_copies, component.reduction = count, ""
         for copy in endpoint.copies_of(component.name):
             if copy.state is CopyState.FAILED and not copy.counts():
                 del endpoint.copies[copy.name]
@@ -190,15 +196,9 @@ class Platform:
         for copy in self._add_copies(endpoint, component, max(0, count - len(there))):
             self._spawn(self._bring_up_again(endpoint, copy))
 
-    def most_copies(self, endpoint: Endpoint, component: Component) -> int:
-        """Return how many copies a component can have on this machine, given what the others take."""
-        others = sum(
-            copy.component != component.name or owner is not endpoint
-            for owner in self.endpoints.values()
-            for copy in owner.copies.values()
-            if copy.counts()
-        )
-        return max(0, self.settings.room.copies - others)
+    def left_for(self, endpoint: Endpoint, component: Component) -> RoomLeft:
+        """Return how many copies a component can have on this machine, and what the others take."""
+        return room_left(self.settings.room, self.endpoints.values(), endpoint, component)
 
     async def kill(self, copy: Copy) -> None:
         """End a copy as kill -9 does."""

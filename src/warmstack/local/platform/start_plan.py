@@ -88,10 +88,18 @@ def plan_start(endpoints: Sequence[EndpointDefinition], room: Room, *, empty_hos
             for place, count in given.items()
             if not place[1].startswith("variant ")
         },
-        reductions=tuple(
-            f"{endpoint}: {name}: {given[endpoint, name]} of {asked} copies start; {room.way_out}"
-            for (endpoint, name), asked in wanted.items()
-            if given[endpoint, name] < asked
+        reductions=(
+            *(
+                f"{endpoint}: {name}: {given[endpoint, name]} of {asked} copies start; {room.way_out}"
+                for (endpoint, name), asked in wanted.items()
+                if given[endpoint, name] < asked
+            ),
+            # Of the others, the copies tell.
+            *(
+                f"{endpoint}: variant {name}: {instances[endpoint, name]} of {asked} instances start; {room.way_out}"
+                for (endpoint, name), asked in hosts.items()
+                if empty_hosts and (endpoint, f"variant {name}") not in wanted and instances[endpoint, name] < asked
+            ),
         ),
         way_out=room.way_out,
     )

@@ -58,6 +58,7 @@ def test_a_host_that_is_created_before_its_components_has_its_instances() -> Non
     plan = plan_start([hosts], Room(copies=1, instances=9), empty_hosts=True)
     assert [size.given for size in plan.instances.values()] == [3, 0]
     plan = plan_start([hosts], Room(copies=9, instances=2), empty_hosts=True)
+    assert plan.reductions == ("demo: variant primary: 2 of 3 instances start; --copies starts more",)
     assert plan.instances["demo", "primary"].given == 2
     assert plan_start([hosts], Room(copies=9, instances=9)).instances["demo", "primary"].given == 0
 
