@@ -81,6 +81,7 @@ def read_template(
     account: str,
     region: str,
     images: Mapping[str, Path] | None = None,
+    is_whole: bool = True,
 ) -> Assembly:
     """Read the endpoints of a template that is in memory.
 
@@ -90,6 +91,7 @@ def read_template(
         account: The account to read it for.
         region: The Region to read it for.
         images: Build contexts of images, by tag.
+        is_whole: Whether it holds all that there will be; else components may come later, and none is missed.
 
     Raises:
         AssemblyError: It defines no endpoint that can be served: every problem, a line each.
@@ -97,7 +99,7 @@ def read_template(
     problems = Problems()
     assets = Assets(images={} if images is None else images)
     source = Source(stack=stack, names=frozenset({stack}), file=Path(stack), document=document, assets=assets)
-    reading = _Reading([source], {}, problems, account=account, region=region, default_region=region)
+    reading = _Reading([source], {}, problems, account=account, region=region, default_region=region, is_whole=is_whole)
     endpoints = reading.endpoints()
     if problems:
         raise AssemblyError(problems)
@@ -126,8 +128,10 @@ class _Reading:
         account: str | None,
         region: str | None,
         default_region: str,
+        is_whole: bool = True,
     ) -> None:
         self.problems = problems
+        self.is_whole = is_whole
         self.notices: list[Notice] = []
         self.templates = [
             Template(
@@ -194,7 +198,7 @@ class _Reading:
             return None
         found = read_components(components.get(name, ()), variants, self._model, self.notices.append)
         for variant in variants:
-            if variant.model is None and not any(one.variant_name == variant.name for one in found):
+            if self.is_whole and variant.model is None and not any(one.variant_name == variant.name for one in found):
                 why = f"variant {variant.name!r} has no model, and no component of the template is on it"
                 self.notices.append(notice(template, logical_id, "ProductionVariants", why))
         return EndpointDefinition(

@@ -30,7 +30,8 @@ from warmstack.local.order import LOOPBACK, EngineKind, UpOrder
 from warmstack.local.platform.dispatch import Dispatcher
 from warmstack.local.platform.journal import Journal
 from warmstack.local.platform.orders import CopyStarter, Report
-from warmstack.local.platform.platform import Platform, PlatformSettings
+from warmstack.local.platform.platform import Platform
+from warmstack.local.platform.settings import PlatformSettings
 from warmstack.local.real.replacements import fatal_settings, is_fatal
 from warmstack.local.sanity import check_start
 from warmstack.local.serving import Stop, allow_many_connections, listen, serve

@@ -17,7 +17,7 @@ from tests.unit.assembly.templates import (
     with_components,
     write,
 )
-from warmstack.assembly import read_assembly
+from warmstack.assembly import read_assembly, read_template
 
 
 @pytest.mark.parametrize(("name", "why"), [
@@ -92,6 +92,14 @@ def test_a_variant_without_a_model_and_without_components(tmp_path: Path) -> Non
     assert str(notice) == (
         "app: Endpoint: ProductionVariants: variant 'primary' has no model, and no component of the template is on it"
     )
+
+
+def test_components_that_may_come_later_are_not_missed() -> None:
+    template = small()
+    del variant(template)["ModelName"]
+    names = {"stack": "app", "account": "111122223333", "region": "us-west-2"}
+    assert len(read_template(template, **names).notices) == 1
+    assert read_template(template, **names, is_whole=False).notices == ()
 
 
 def test_a_component_for_several_instance_types(tmp_path: Path) -> None:

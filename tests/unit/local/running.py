@@ -29,7 +29,8 @@ from warmstack.local.order import LOOPBACK
 from warmstack.local.platform.dispatch import Dispatcher
 from warmstack.local.platform.journal import Journal
 from warmstack.local.platform.orders import CopyStarter
-from warmstack.local.platform.platform import Platform, PlatformSettings
+from warmstack.local.platform.platform import Platform
+from warmstack.local.platform.settings import PlatformSettings
 from warmstack.local.platform.start_plan import Room
 from warmstack.local.serving import Stop, listen, serve
 from warmstack.local.simulated import Latency
@@ -102,6 +103,7 @@ def running(
     copies: int = 64,
     source: str = "test",
     hosting: bool = False,
+    accelerators: int | None = None,
     **settings: Any,
 ) -> Iterator[Local]:
     """Serve endpoints with simulated copies."""
@@ -123,6 +125,7 @@ def running(
             settings=PlatformSettings(
                 room=Room(copies=copies, instances=copies), choices=choices or RoutingChoices(), **settings
             ),
+            accelerators=lambda _: accelerators,
             report=reports.append,
             clock=clock,
         )

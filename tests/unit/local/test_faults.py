@@ -66,6 +66,21 @@ def test_a_copy_that_hangs_times_out_as_sagemaker_says_it(local: Local) -> None:
     assert invoke(local)
 
 
+@pytest.mark.parametrize(
+    ("copies", "named"), [(2, "i-1/chat-1, i-1/chat-2"), (9, ", ".join(f"i-1/chat-{at}" for at in range(1, 9)))]
+)
+def test_an_instance_with_several_copies_is_no_name_of_a_copy(tmp_path: Path, copies: int, named: str) -> None:
+    hosts = variant(model=None, instances=1)
+    with running(endpoint(variants=(hosts,), components=(component(copies=copies),)), folder=tmp_path) as local:
+        with pytest.raises(LocalError) as raised:
+            put(local, "kill", "i-1")
+        more = " and 1 more" if copies == 9 else ""
+        assert str(raised.value) == (
+            f"'i-1' names more than one copy: {named}{more}; give the whole name of one, see `warmstack local status`"
+        )
+        assert put(local, "kill", "chat-2") == "i-1/chat-2 is killed"
+
+
 def test_all_copies_can_be_healed_at_once(local: Local) -> None:
     for name in ("demo", "parts"):
         put(local, "slow", only_copy(local, name), seconds=30)

@@ -134,12 +134,12 @@ class ControlPlane:
             raise refused(
                 f"Cannot update inference component {component.name} while its copies are starting or stopping"
             )
-        most = self._services.platform.most_copies(endpoint, component)
-        if count > most:
+        left = self._services.platform.left_for(endpoint, component)
+        if count > left.copies:
             raise ApiError(
                 "ResourceLimitExceeded",
                 400,
-                f"{component.name} can have {most} copies on this machine; {self._services.platform.plan.way_out}",
+                f"{component.name} can have {left.copies} copies on this machine: {left.why}",
             )
         await self._services.platform.scale(endpoint, component, count)
         return {"InferenceComponentArn": self._documents.arn("inference-component", component.name)}

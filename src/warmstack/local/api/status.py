@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -55,11 +55,20 @@ async def status_document(services: Services, about: About) -> dict[str, Any]:
         "started_at": about.started_at,
         "now": services.now().timestamp(),
         "ready": platform.ready,
-        "notices": list(about.notices) + list(platform.plan.reductions),
+        "notices": [*about.notices, *platform.plan.reductions, *_reductions(platform.endpoints.values())],
         "requests": services.journal.count,
         "endpoints": [_endpoint(services, documents, one, counters) for one in platform.endpoints.values()],
         "last_requests": [asdict(entry) for entry in services.journal.newest_first()],
     }
+
+
+def _reductions(endpoints: Iterable[Endpoint]) -> Iterator[str]:
+    """Yield what of endpoints that came later is less than their callers asked for."""
+    for endpoint in endpoints:
+        yield from endpoint.reductions
+        for component in endpoint.components.values():
+            if component.reduction:
+                yield f"{endpoint.name}: {component.name}: {component.reduction}"
 
 
 async def _ask(copy: Copy) -> CacheCounters | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from warmstack.assembly import ModelDefinition, carried_file
 from warmstack.local.dialects.lmi_code import ModelCode, load_bridged, load_code
-from warmstack.local.dialects.vllm_formatters import base_formatters
+from warmstack.local.dialects.vllm_formatters import base_formatters, why_not_loaded
 from warmstack.local.errors import LocalError
 
 IN_IMAGE = "/opt/ml/model/model.py"
@@ -27,9 +27,13 @@ def model_code(model: ModelDefinition, folder: Path | None, *, four_times: bool)
     try:
         if file is not None and file.is_file():
             return load_code(file.parent, four_times=four_times)
-        formatters = base_formatters(model)
-        if formatters is not None:
-            return load_bridged(formatters, four_times=four_times)
     except LocalError as error:
         raise LocalError(f"{model.name}: {error}; LMI would not start with it either") from error
-    return ModelCode()
+    formatters = base_formatters(model)
+    if formatters is None:
+        return ModelCode()
+    try:
+        return load_bridged(formatters, four_times=four_times)
+    except LocalError as error:
+        why = why_not_loaded(str(error), model.name, formatters)
+        raise LocalError(f"{why}; LMI would not start with them either") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from warmstack.assembly import ModelDefinition, carried_file
@@ -39,10 +40,30 @@ def with_formatters(model: ModelDefinition, container: Container) -> Container:
         try:
             base = runtime.load(file, "the base model")
         except runtime.FormatterError as error:
-            raise LocalError(f"{model.name}: {error}; the image would not start with them either") from error
+            why = why_not_loaded(str(error), model.name, file)
+            raise LocalError(f"{why}; the image would not start with them either") from error
     # Adapters lie in a folder of the run here; only the platform registers any.
     middleware = formatter_middleware().FormatterMiddleware(ContainerApp(container), base, roots=(Path("/"),))
     return AsgiContainer(middleware)
+
+
+def why_not_loaded(text: str, model: str, file: Path) -> str:
+    """Return why formatters do not load, for people: the model first, and of the file its name and the line.
+
+    Args:
+        text: What the code in the image says.
+        model: The model.
+        file: The user's file. In an image its path is short; here it is in a folder of the run.
+    """
+    who = f"the formatters of the base model ({file})"
+    if who not in text:
+        return f"{model}: {text}"
+    # Guard: what LMI says before it names a folder that is gone by now.
+    text, place = text[text.index(who) :], file.name
+    line = re.search(rf" \(({re.escape(place)}, line \d+)\)$", text)
+    if line is not None:
+        text, place = text[: line.start()], line[1]
+    return text.replace(who, f"the formatters of {model} ({place})")
 
 
 def base_formatters(model: ModelDefinition) -> Path | None:

@@ -52,7 +52,10 @@ class Service:
 
     async def wait(self) -> int:
         """Wait for its end; return the status, negative for a signal."""
-        return await self._process.wait()
+        status = await self._process.wait()
+        # Guard: who ends by itself is not stopped by anybody.
+        await self._http.close()
+        return status
 
     async def stop(self, *, grace_seconds: float = STOP_GRACE_SECONDS) -> int:
         """End it and all that it started: SIGTERM, then SIGKILL; return the status.

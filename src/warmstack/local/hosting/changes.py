@@ -132,14 +132,17 @@ class Changes:
 
     async def _start(self, endpoint: Endpoint, component: Component) -> None:
         wanted = component.definition.copy_count
-        count = min(wanted, self.platform.most_copies(endpoint, component))
+        left = self.platform.left_for(endpoint, component)
+        count = min(wanted, left.copies)
         failure = ""
         if count < wanted:
-            failure = f"{count} of {wanted} copies start on this machine; {self.platform.settings.room.way_out}"
+            failure = f"{count} of {wanted} copies start: {left.why}"
+            self.platform.tell(f"{endpoint.name}: {component.name}: {failure}")
         if wanted and not count:
             component.progress = self._now("Failed", failure)
             return
         await self.platform.scale(endpoint, component, count)
+        component.reduction = failure
         await self._finish(endpoint, component, failure)
 
     async def _finish(self, endpoint: Endpoint, component: Component, failure: str) -> None:
@@ -166,7 +169,7 @@ class Changes:
             return
         count = definition.copy_count
         try:
-            await self.platform.add_copies(endpoint, component, count)
+            await self.platform.add_copies(endpoint, component, count, replaced=old)
         except (WarmstackError, OSError) as error:
             component.definition = before
             component.progress = self._now("InService", str(error))

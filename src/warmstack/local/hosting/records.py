@@ -79,7 +79,13 @@ class Records:
         }
         try:
             return read_template(
-                {"Resources": resources}, stack=endpoint, account=self.account, region=self.region, images=self.images
+                {"Resources": resources},
+                stack=endpoint,
+                account=self.account,
+                region=self.region,
+                images=self.images,
+                # Callers create an endpoint first, and its components afterwards.
+                is_whole=False,
             )
         except AssemblyError as error:
             raise refused(str(error)) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -46,6 +47,7 @@ class Copy:
         instance: Where it runs.
         component: The component that it is a copy of; None if the variant hosts the model itself.
         state: What it does.
+        start: What starts it, or did.
         running: The container behind it, once it has been started; None again if it did not come into service.
         faults: What was put on it.
         container: The container with those faults.
@@ -60,6 +62,7 @@ class Copy:
     instance: Instance
     component: str | None
     state: CopyState = CopyState.STARTING
+    start: asyncio.Task[None] | None = None
     running: RunningCopy | None = None
     faults: Faults = field(default_factory=Faults)
     container: Container | None = None

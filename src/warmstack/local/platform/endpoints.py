@@ -50,12 +50,14 @@ class Component:
         definition: What the template says.
         desired_copies: How many copies there are to be; an adapter has none of its own.
         refuses: Whether it has no capacity, because a fault says so.
+        reduction: That it has fewer copies than its caller asks for, and why; empty if it has them all.
         progress: Where it is in its life.
     """
 
     definition: ComponentDefinition
     desired_copies: int = 0
     refuses: bool = False
+    reduction: str = ""
     progress: Progress = field(default_factory=Progress)
 
     @property
@@ -111,6 +113,8 @@ class Endpoint:
         self.sessions = SessionTable()
         self.outage = Outage()
         self.progress = Progress(changed_at=created_at)
+        self.reductions: tuple[str, ...] = ()
+        """Sentences: what of its variants is less than its caller asks for."""
         self.successor: Endpoint | None = None
         """What took its place in an update; requests that were on their way to it go there."""
 

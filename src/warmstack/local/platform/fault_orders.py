@@ -15,6 +15,7 @@ from warmstack.local.platform.faults_catalog import FAULTS
 from warmstack.local.platform.platform import Platform
 
 _T = TypeVar("_T")
+_MOST_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +161,11 @@ def _one(named: Mapping[str, _T], target: str, what: str) -> _T:
     if len(found) == 1:
         return named[found[0]]
     if found:
-        raise LocalError(f"{target!r} names more than one {what}: {', '.join(found)}")
+        more = f" and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else ""
+        raise LocalError(
+            f"{target!r} names more than one {what}: {', '.join(found[:_MOST_SHOWN])}{more}; give the whole name of "
+            "one, see `warmstack local status`"
+        )
     near = get_close_matches(target, named, 1)
     hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(named) or 'none'}"
     raise LocalError(f"there is no {what} {target!r}; {hint}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from warmstack.assembly import EndpointDefinition
@@ -14,35 +14,13 @@ from warmstack.errors import WarmstackError
 from warmstack.local.errors import LocalError
 from warmstack.local.platform.copies import Copy, CopyState, Instance
 from warmstack.local.platform.endpoints import Component, Endpoint, Variant
-from warmstack.local.platform.orders import AdapterOrder, CopyOrder, CopyStarter, Report
+from warmstack.local.platform.orders import CopyStarter, Report
 from warmstack.local.platform.pings import watch_pings
 from warmstack.local.platform.placement import Accelerators, instance_for
-from warmstack.local.platform.start_plan import Room, StartPlan, plan_start
-from warmstack.routing import RoutingChoices
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlatformSettings:
-    """How the platform behaves.
-
-    Args:
-        room: How much starts on this machine.
-        choices: What is not documented of routing.
-        restart_seconds: How long a copy that ended is away before it is started again.
-        drain_seconds: How long a copy that is to stop may finish what it runs.
-        ping_seconds: How often /ping is asked; 0 for never.
-        ping_failures: After how many failures an instance is replaced. SageMaker's number is not documented.
-        starts_at_once: How many copies start at the same time.
-    """
-
-    room: Room
-    choices: RoutingChoices = field(default_factory=RoutingChoices)
-    restart_seconds: float = 0.5
-    drain_seconds: float = 30.0
-    ping_seconds: float = 5.0
-    ping_failures: int = 3
-    starts_at_once: int = 2
-
+from warmstack.local.platform.room_left import RoomLeft, room_left
+from warmstack.local.platform.settings import PlatformSettings
+from warmstack.local.platform.start_plan import StartPlan, plan_start
+from warmstack.local.platform.starts import Starts, abandon, all_of
 
 STARTS_IN_VAIN = 3
 
@@ -82,7 +60,7 @@ class Platform:
         self._numbers = itertools.count(1)
         self._instance_numbers = itertools.count(1)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._starting = asyncio.Semaphore(settings.starts_at_once)
+        self._starts = Starts(starter, at_once=settings.starts_at_once, report=report)
         self._stopping = False
         self.fleets: list[Endpoint] = []
         """Endpoints that are on their way in or out, and whose copies have to stop with the others."""
@@ -125,7 +103,8 @@ class Platform:
         Raises:
             LocalError: A copy did not start. Whatever did of it is stopped.
         """
-        plan = plan_start([endpoint.definition], self.settings.room)
+        plan = plan_start([endpoint.definition], self.settings.room, empty_hosts=True)
+        endpoint.reductions = plan.reductions
         for line in plan.reductions:
             self._report(line)
         self.fleets.append(endpoint)
@@ -145,13 +124,21 @@ class Platform:
         finally:
             self.fleets.remove(endpoint)
 
-    async def add_copies(self, endpoint: Endpoint, component: Component, count: int) -> None:
+    async def add_copies(
+        self, endpoint: Endpoint, component: Component, count: int, *, replaced: Collection[Copy]
+    ) -> None:
         """Start copies of a component beside those that it has.
+
+        Args:
+            endpoint: Its endpoint.
+            component: The component.
+            count: How many copies.
+            replaced: Those that end afterwards: the new ones go where they would without them.
 
         Raises:
             LocalError: One did not start. Whatever did of them is stopped.
         """
-        made = self._add_copies(endpoint, component, count)
+        made = self._add_copies(endpoint, component, count, replaced)
         try:
             await self._bring_all_up([(endpoint, one) for one in made])
         except BaseException:
@@ -165,6 +152,10 @@ class Platform:
             copy.state = CopyState.STOPPING
         await asyncio.gather(*(self._drain(endpoint, copy) for copy in leaving))
 
+    def tell(self, line: str) -> None:
+        """Tell people something that they have to know."""
+        self._report(line)
+
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something in the background, until the platform stops."""
         self._spawn(work)
@@ -175,6 +166,7 @@ class Platform:
         for task in list(self._tasks):
             task.cancel()
         fleets = [*self.endpoints.values(), *self.fleets]
+        await abandon([copy for one in fleets for copy in one.copies.values()])
         running = [copy for one in fleets for copy in one.copies.values() if copy.running]
         for copy in running:
             copy.state = CopyState.STOPPING
@@ -192,7 +184,7 @@ class Platform:
             component: The component.
             count: How many copies.
         """
-        component.desired_copies = count
+        component.desired_copies, component.reduction = count, ""
         for copy in endpoint.copies_of(component.name):
             if copy.state is CopyState.FAILED and not copy.counts():
                 del endpoint.copies[copy.name]
@@ -204,15 +196,9 @@ class Platform:
         for copy in self._add_copies(endpoint, component, max(0, count - len(there))):
             self._spawn(self._bring_up_again(endpoint, copy))
 
-    def most_copies(self, endpoint: Endpoint, component: Component) -> int:
-        """Return how many copies a component can have on this machine, given what the others take."""
-        others = sum(
-            copy.component != component.name or owner is not endpoint
-            for owner in self.endpoints.values()
-            for copy in owner.copies.values()
-            if copy.counts()
-        )
-        return max(0, self.settings.room.copies - others)
+    def left_for(self, endpoint: Endpoint, component: Component) -> RoomLeft:
+        """Return how many copies a component can have on this machine, and what the others take."""
+        return room_left(self.settings.room, self.endpoints.values(), endpoint, component)
 
     async def kill(self, copy: Copy) -> None:
         """End a copy as kill -9 does."""
@@ -240,6 +226,7 @@ class Platform:
         variant.instances[variant.instances.index(instance)] = new
         for component in replaced:
             self._spawn(self._bring_up_again(endpoint, self._copy(endpoint, new, component, variant)))
+        await abandon(gone)
         await asyncio.gather(*(copy.running.kill() for copy in gone if copy.running is not None))
         for copy in gone:
             endpoint.copies.pop(copy.name, None)
@@ -257,15 +244,7 @@ class Platform:
         return [(endpoint, copy) for copy in copies]
 
     async def _bring_all_up(self, copies: Sequence[tuple[Endpoint, Copy]]) -> None:
-        try:
-            async with asyncio.TaskGroup() as group:
-                for endpoint, copy in copies:
-                    group.create_task(self._bring_up(endpoint, copy))
-        except BaseExceptionGroup as failures:
-            known = failures.subgroup(WarmstackError)
-            if known is None:
-                raise
-            raise LocalError("\n".join(sorted({str(one) for one in _leaves(known)}))) from failures
+        await all_of(self._bring_up(endpoint, copy) for endpoint, copy in copies)
 
     def _add_instances(self, endpoint: Endpoint, variant: Variant, count: int) -> list[Copy]:
         new = [self._instance(variant) for _ in range(count)]
@@ -274,19 +253,39 @@ class Platform:
             return []
         return [self._copy(endpoint, instance, None, variant) for instance in new]
 
-    def _add_copies(self, endpoint: Endpoint, component: Component, count: int) -> list[Copy]:
+    def _add_copies(
+        self, endpoint: Endpoint, component: Component, count: int, replaced: Collection[Copy] = ()
+    ) -> list[Copy]:
         variant = endpoint.variants[component.definition.variant_name]
         component.desired_copies = max(component.desired_copies, count)
         made = []
         for _ in range(count):
             if not variant.instances:
-                variant.instances.append(self._instance(variant))
-            made.append(
-                self._copy(
-                    endpoint, instance_for(endpoint, variant, component, self._accelerators), component.name, variant
-                )
+                self._grow(variant)
+            place = instance_for(
+                endpoint,
+                variant,
+                component,
+                self._accelerators,
+                leaving=replaced,
+                grow=partial(self._scale_out, variant),
             )
+            made.append(self._copy(endpoint, place, component.name, variant))
         return made
+
+    def _scale_out(self, variant: Variant) -> Instance | None:
+        """Add an instance, as managed instance scaling does when copies find no room; None where it may not."""
+        most = variant.definition.max_instance_count
+        total = sum(len(each.instances) for one in self.endpoints.values() for each in one.variants.values())
+        if most is None or len(variant.instances) >= most or total >= self.settings.room.instances:
+            return None
+        return self._grow(variant)
+
+    def _grow(self, variant: Variant) -> Instance:
+        new = self._instance(variant)
+        variant.instances.append(new)
+        variant.desired_instances = len(variant.instances)
+        return new
 
     def _copy(self, endpoint: Endpoint, instance: Instance, component: str | None, variant: Variant) -> Copy:
         name = f"{instance.name}/{component or variant.definition.name}-{next(self._numbers)}"
@@ -298,33 +297,14 @@ class Platform:
         return Instance(name=f"i-{next(self._instance_numbers)}", variant=variant.definition.name)
 
     async def _bring_up(self, endpoint: Endpoint, copy: Copy) -> None:
-        """Start a copy, register its adapters, and take it into service."""
-        variant = endpoint.variant_of(copy.instance)
-        model = variant.definition.model if variant else None
-        if copy.component is not None:
-            model = endpoint.components[copy.component].definition.model
-        if model is None:
-            raise LocalError(f"{copy.name} has no model, or its instance is gone")
-        try:
-            async with self._starting:
-                order = CopyOrder(copy=copy.name, instance=copy.instance.name, model=model)
-                running = await self._starter.start(order, self._report)
-            copy.running = running
-            if copy.component is not None:
-                for adapter in endpoint.adapters_of(copy.component):
-                    artifact = adapter.definition.artifact_url or ""
-                    await running.register(AdapterOrder(name=adapter.name, artifact=artifact))
-        except BaseException as error:
-            copy.failure = str(error)
+        """Start a copy, and take it into service."""
+        await self._starts.start(endpoint, copy)
+        if copy.running is None or copy.state is CopyState.STOPPING or self._stopping:
             if copy.running is not None:
                 await copy.running.stop()
-                copy.running = None
-            raise
-        if copy.state is CopyState.STOPPING or self._stopping:
-            await running.stop()
             endpoint.copies.pop(copy.name, None)
             return
-        copy.started(running)
+        copy.started(copy.running)
         self._spawn(self._watch(endpoint, copy))
 
     async def _bring_up_again(self, endpoint: Endpoint, copy: Copy) -> None:
@@ -375,6 +355,7 @@ class Platform:
 
     async def _drain(self, endpoint: Endpoint, copy: Copy) -> None:
         """Let a copy finish what it runs, and stop it; release its instance if that is empty then."""
+        await abandon([copy])
         waited = 0.0
         while copy.in_flight and waited < self.settings.drain_seconds:
             await self._sleep(0.1)
@@ -386,6 +367,7 @@ class Platform:
         least = variant.definition.min_instance_count or 0 if variant else 0
         if variant and not endpoint.copies_on(copy.instance) and len(variant.instances) > max(least, 0):
             variant.instances.remove(copy.instance)
+            variant.desired_instances = len(variant.instances)
             lost = endpoint.sessions.drop_instance(copy.instance.name)
             self._report(f"{copy.instance.name} is released; {len(lost)} sessions are lost")
 
@@ -398,10 +380,3 @@ class Platform:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._report(f"something failed in the background: {error}")
-
-
-def _leaves(group: BaseExceptionGroup[WarmstackError]) -> list[WarmstackError]:
-    found: list[WarmstackError] = []
-    for one in group.exceptions:
-        found += _leaves(one) if isinstance(one, BaseExceptionGroup) else [one]
-    return found

@@ -53,19 +53,23 @@ class Room:
     way_out: str = "--copies starts more"
 
 
-def plan_start(endpoints: Sequence[EndpointDefinition], room: Room) -> StartPlan:
+def plan_start(endpoints: Sequence[EndpointDefinition], room: Room, *, empty_hosts: bool = False) -> StartPlan:
     """Share the room: first one copy for each variant and component in turn, then the rest in turn.
 
     Args:
         endpoints: What the template defines.
         room: What this machine takes.
+        empty_hosts: Whether variants without a model have their instances before a component is on them, as
+            CreateEndpoint starts them; else those on which no copy will be have none.
     """
     wanted: dict[tuple[str, str], int] = {}
     hosts: dict[tuple[str, str], int] = {}
     for endpoint in endpoints:
         for variant in endpoint.variants:
             place = (endpoint.name, variant.name)
-            hosts[place] = max(1, variant.initial_instance_count) if _needs_host(endpoint, variant) else 0
+            least = 1 if _needs_host(endpoint, variant) else 0
+            awaits = empty_hosts and variant.model is None
+            hosts[place] = max(least, variant.initial_instance_count) if least or awaits else 0
             if variant.model is not None:
                 wanted[endpoint.name, f"variant {variant.name}"] = variant.initial_instance_count
         for component in base_components(endpoint):
@@ -84,10 +88,18 @@ def plan_start(endpoints: Sequence[EndpointDefinition], room: Room) -> StartPlan
             for place, count in given.items()
             if not place[1].startswith("variant ")
         },
-        reductions=tuple(
-            f"{endpoint}: {name}: {given[endpoint, name]} of {asked} copies start; {room.way_out}"
-            for (endpoint, name), asked in wanted.items()
-            if given[endpoint, name] < asked
+        reductions=(
+            *(
+                f"{endpoint}: {name}: {given[endpoint, name]} of {asked} copies start; {room.way_out}"
+                for (endpoint, name), asked in wanted.items()
+                if given[endpoint, name] < asked
+            ),
+            # Of the others, the copies tell.
+            *(
+                f"{endpoint}: variant {name}: {instances[endpoint, name]} of {asked} instances start; {room.way_out}"
+                for (endpoint, name), asked in hosts.items()
+                if empty_hosts and (endpoint, f"variant {name}") not in wanted and instances[endpoint, name] < asked
+            ),
         ),
         way_out=room.way_out,
     )

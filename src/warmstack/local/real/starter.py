@@ -141,7 +141,13 @@ class RealStarter:
             if translation.tiers is not None:
                 self._tiers.release_soon(order.instance)
 
-        container = self._dialect(order.model, process)
+        try:
+            container = self._dialect(order.model, process)
+        except BaseException:
+            await process.kill()
+            if translation.tiers is not None:
+                await self._tiers.release(order.instance)
+            raise
         copy = RealCopy(container=container, engine=process, adapters=self._adapters, release=release)
         self._copies[order.instance].append(copy)
         return copy

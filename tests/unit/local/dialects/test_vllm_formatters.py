@@ -99,6 +99,28 @@ def test_formatters_that_do_not_load_end_the_start(tmp_path: Path) -> None:
         formatted(tmp_path, "def broken(:")
 
 
+@pytest.mark.parametrize(
+    ("server", "who"),
+    [("vllm", "the image would not start with them either"), ("lmi", "LMI would not start with them either")],
+)
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("\n" * 4 + "raise RuntimeError('boom')", " (formatters.py, line 5) do not load: RuntimeError: boom"),
+        ("def broken(:", " (formatters.py) have a syntax error in line 1: invalid syntax"),
+    ],
+)
+def test_why_formatters_do_not_load_is_told_before_anything_else(
+    tmp_path: Path, server: str, who: str, code: str, why: str
+) -> None:
+    formatted(tmp_path)
+    staged = tmp_path / "context"
+    (staged / "models" / "formatters.py").write_text(code, encoding="utf-8")
+    with pytest.raises(LocalError) as raised:
+        simulated(ENVIRONMENT, changes={"staged": staged, "server": server})
+    assert str(raised.value) == f"the formatters of model{why}; {who}"
+
+
 def test_an_engine_that_ends_in_a_stream_breaks_it(tmp_path: Path) -> None:
     formatted(tmp_path, BASE.replace('"max_tokens": 2', '"max_tokens": 100'))
     container, engine = simulated(ENVIRONMENT, changes={"staged": tmp_path / "context"})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -69,6 +71,18 @@ def test_a_copy_is_ready_after_a_completion_and_gone_after_its_stop(tmp_path: Pa
     arguments = " ".join(seen["arguments"])
     for part in ("--max-num-seqs 4", "--host 127.0.0.1", "--dtype float32 --enforce-eager", "executor-backend uni"):
         assert part in arguments
+
+
+def test_a_copy_that_ends_by_itself_leaves_no_connection_open(tmp_path: Path) -> None:
+    async def scenario() -> int:
+        copy = await start_vllm(order(tmp_path))
+        os.kill(copy.pid, signal.SIGKILL)
+        status = await copy.wait()
+        with pytest.raises(ContainerGoneError, match="was stopped"):
+            await copy.send(ContainerRequest(method="GET", path="/"))
+        return status
+
+    assert asyncio.run(scenario()) == -9
 
 
 def test_a_killed_copy_says_so(tmp_path: Path) -> None:

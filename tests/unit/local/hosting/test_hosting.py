@@ -199,6 +199,30 @@ def test_an_update_that_fails_leaves_the_endpoint_as_it_was(tmp_path: Path) -> N
         gone(lambda: client.describe_endpoint(EndpointName="other"))
 
 
+def instances(client: Any) -> tuple[int, int]:
+    (found,) = client.describe_endpoint(EndpointName="demo")["ProductionVariants"]
+    return found["CurrentInstanceCount"], found["DesiredInstanceCount"]
+
+
+def test_instances_are_there_before_components_and_stay_as_many_as_desired(client: Any) -> None:
+    create_model(client, "m-1")
+    create_config(client, "c-1", None, instances=2)
+    client.create_endpoint(EndpointName="demo", EndpointConfigName="c-1")
+    endpoint_is(client, "InService")
+    assert instances(client) == (2, 2)
+    create_component(client, "base", copies=2)
+    component_is(client, "InService", "base")
+    assert instances(client) == (2, 2)
+    client.delete_inference_component(InferenceComponentName="base")
+    gone(lambda: client.describe_inference_component(InferenceComponentName="base"))
+    there, desired = instances(client)
+    assert there == desired
+    create_component(client, "base", copies=1)
+    component_is(client, "InService", "base")
+    there, desired = instances(client)
+    assert there == desired >= 1
+
+
 @pytest.fixture
 def parts(client: Any) -> Any:
     create_model(client, "m-1")

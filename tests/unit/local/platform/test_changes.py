@@ -14,7 +14,8 @@ from warmstack.local.errors import LocalError
 from warmstack.local.platform.copies import CopyState
 from warmstack.local.platform.endpoints import Component, Endpoint
 from warmstack.local.platform.orders import AdapterOrder, CopyOrder, Report
-from warmstack.local.platform.platform import Platform, PlatformSettings
+from warmstack.local.platform.platform import Platform
+from warmstack.local.platform.settings import PlatformSettings
 from warmstack.local.platform.start_plan import Room
 
 
@@ -74,10 +75,15 @@ class FakeStarter:
         self.failures = 0
         self.seconds = 0.0
         self.begun = 0
+        self.starting = 0
 
     async def start(self, order: CopyOrder, report: Report) -> FakeCopy:  # noqa: ARG002
         self.begun += 1
-        await asyncio.sleep(self.seconds)
+        self.starting += 1
+        try:
+            await asyncio.sleep(self.seconds)
+        finally:
+            self.starting -= 1
         if self.failures:
             self.failures -= 1
             raise LocalError(f"{order.copy} did not start")
@@ -209,6 +215,39 @@ def test_an_instance_restarted_by_two_at_once(components: bool) -> None:
         await comes_to(platform, starter, 2)
 
     play(scene, components=components)
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+@pytest.mark.parametrize("components", [True, False])
+def test_what_starts_in_a_fleet_ends_with_it(components: bool, at_once: int) -> None:
+    async def scene(platform: Platform, starter: FakeStarter) -> None:
+        demo = platform.endpoints["demo"]
+        starter.seconds = 60
+        for copy in list(demo.copies.values()):
+            await platform.kill(copy)
+        while starter.starting < at_once:
+            await asyncio.sleep(0.005)
+        await asyncio.sleep(0.02)
+        assert len(demo.copies) == 2, "with one at once, the other one waits for its turn"
+        await platform.end_fleet(demo)
+        assert (starter.starting, demo.copies) == (0, {})
+        assert starter.begun == 2 + at_once
+
+    reports = play(scene, components=components, starts_at_once=at_once)
+    assert not any("did not start" in line for line in reports)
+
+
+def test_a_scaled_down_component_starts_nothing_more() -> None:
+    async def scene(platform: Platform, starter: FakeStarter) -> None:
+        demo, chat = parts(platform)
+        starter.seconds = 60
+        await platform.scale(demo, chat, 6)
+        await asyncio.sleep(0.01)
+        await platform.scale(demo, chat, 2)
+        await comes_to(platform, starter, 2)
+        assert (starter.starting, starter.begun) == (0, 4)
+
+    play(scene)
 
 
 def test_a_copy_that_never_starts_makes_room_for_later_ones() -> None:

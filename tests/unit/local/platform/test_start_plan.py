@@ -53,6 +53,16 @@ def test_a_host_without_copies_needs_no_instance() -> None:
     assert plan.instances["demo", "primary"].given == 0
 
 
+def test_a_host_that_is_created_before_its_components_has_its_instances() -> None:
+    hosts = endpoint(variants=(variant(model=None, instances=3), variant("none", model=None, instances=0)))
+    plan = plan_start([hosts], Room(copies=1, instances=9), empty_hosts=True)
+    assert [size.given for size in plan.instances.values()] == [3, 0]
+    plan = plan_start([hosts], Room(copies=9, instances=2), empty_hosts=True)
+    assert plan.reductions == ("demo: variant primary: 2 of 3 instances start; --copies starts more",)
+    assert plan.instances["demo", "primary"].given == 2
+    assert plan_start([hosts], Room(copies=9, instances=9)).instances["demo", "primary"].given == 0
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.lists(st.integers(0, 9), max_size=4)), min_size=1, max_size=4),
     st.integers(1, 12),

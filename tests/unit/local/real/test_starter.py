@@ -15,7 +15,7 @@ from tests.unit.local.definitions import model
 from warmstack.assembly import Assembly
 from warmstack.local.adapter_files import AdapterFiles, write_stand_in
 from warmstack.local.container import Container
-from warmstack.local.engines import EngineEnvironment
+from warmstack.local.engines import EngineEnvironment, VllmCopy
 from warmstack.local.errors import LocalError
 from warmstack.local.platform.orders import CopyOrder
 from warmstack.local.real.replacements import STAND_IN, replacements
@@ -141,6 +141,23 @@ def test_a_copy_that_does_not_start_leaves_no_server(tmp_path: Path) -> None:
         assert made._tiers._servers == {}
 
     run(tmp_path, scenario)
+
+
+def test_a_copy_whose_server_is_refused_leaves_no_process(tmp_path: Path) -> None:
+    seen: list[int | None] = []
+
+    async def scenario(made: RealStarter, said: list[str]) -> None:
+        def refusing(_: object, process: VllmCopy) -> Container:
+            seen.append(process.pid)
+            raise LocalError("the formatters do not load")
+
+        made._dialect = refusing  # type: ignore[assignment]
+        with pytest.raises(LocalError, match="do not load"):
+            await made.start(order(1, TIERS), said.append)
+        assert made._tiers._servers == {}
+
+    run(tmp_path, scenario)
+    assert not alive(*seen)
 
 
 def test_what_is_replaced_is_told_once_for_each_model() -> None:
