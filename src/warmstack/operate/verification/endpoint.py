@@ -8,7 +8,7 @@ from typing import Any
 from warmstack.operate.asking import RefusedError, not_seen
 from warmstack.operate.results import Result
 from warmstack.operate.verification import checks
-from warmstack.operate.verification.differences import model_differences, routing_of, variant_differences
+from warmstack.operate.verification.differences import model_differences, open_parts, routing_of, variant_differences
 from warmstack.operate.verification.expected import Expected
 from warmstack.operate.verification.live import Live
 from warmstack.operate.verification.waiting import Settled
@@ -160,4 +160,6 @@ class ActiveConfiguration:
         differences = list(model_differences(defined, live, whole=whole))
         if differences:
             return check.failed(name, f"it is not that of {expected.source}: {'; '.join(differences)}")
-        return check.passed(name, f"it is that of {expected.source}: image, weights and environment")
+        unknown = " and ".join(open_parts(defined))
+        told = f"; {unknown} cannot be known from the template" if unknown else ""
+        return check.passed(name, f"it is that of {expected.source}: image, weights and environment{told}")
