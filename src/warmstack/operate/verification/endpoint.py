@@ -81,6 +81,10 @@ class ActiveConfiguration:
         lengths = [routing_of(one)[1] for one in self._variants.values() if routing_of(one)[0] == "PREFIX_AWARE"]
         return next((one for one in lengths if one is not None), None)
 
+    def model_names(self) -> tuple[str, ...]:
+        """Return the Models that its variants host."""
+        return tuple(str(one["ModelName"]) for one in self._variants.values() if one.get("ModelName"))
+
     def check(self, expected: Expected | None, nothing: str) -> Iterator[Result]:
         """Yield whether it is the one that is defined.
 

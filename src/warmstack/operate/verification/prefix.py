@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from warmstack.client import EndpointClient, ModelRefused
+from warmstack.client import AnswerMalformed, EndpointClient, ModelRefused
 from warmstack.errors import WarmstackError
 from warmstack.operate.results import Result
 from warmstack.operate.verification import checks
-from warmstack.operate.verification.canary import Asked, ClientOf
+from warmstack.operate.verification.canary import Asked, ClientOf, Reforms
 
 LATER_REQUESTS = 6
 ROUNDS = 2
@@ -24,6 +24,7 @@ LEAST_SHARE = 0.5
 """The share of the prompt's tokens that has to be cached for a prefix to count as found; the endings are short."""
 _MARGIN_BYTES = 512
 _FILLER = "The archive keeps one line for each day, and each line tells what was decided and by whom. "
+_REFORMED = "not observable: answers have no count of cached tokens; a formatter may have changed their form"
 _NOT_TOLD = "not observable: the server tells no cached tokens"
 
 
@@ -49,6 +50,7 @@ def check_prefixes(
     prefix_length: int | None,
     servers: Callable[[Asked], int],
     new_id: Callable[[], str],
+    reforms: Reforms,
 ) -> Iterator[Result]:
     """Yield whether later requests of a new prefix find it cached.
 
@@ -58,6 +60,7 @@ def check_prefixes(
         prefix_length: PrefixLength where prefixes route, else None.
         servers: How many copies or instances can serve one of them.
         new_id: Makes texts that no one has sent before.
+        reforms: Tells whether a formatter may change the form of answers.
     """
     for one in asked:
         if one.base is not None:
@@ -67,10 +70,15 @@ def check_prefixes(
         elif servers(one) < 2:
             yield checks.PREFIX.skipped(one.shown, "one copy serves: a prefix has nothing to choose from")
         else:
-            yield _observe(client_of(one.name), one.shown, prefix_length, new_id)
+            result = _observe(client_of(one.name), one.shown, prefix_length, new_id)
+            if result is None and reforms(one) is False:
+                way_out = "look at the canary first"
+                result = checks.PREFIX.failed(one.shown, "a request got no answer that a server sends", fix=way_out)
+            yield result or checks.PREFIX.skipped(one.shown, _REFORMED)
 
 
-def _observe(client: EndpointClient, subject: str, prefix_length: int, new_id: Callable[[], str]) -> Result:
+def _observe(client: EndpointClient, subject: str, prefix_length: int, new_id: Callable[[], str]) -> Result | None:
+    """Return what was observed; None where answers have another form than a server's."""
     check = checks.PREFIX
     rounds: list[_Round] = []
     try:
@@ -81,6 +89,8 @@ def _observe(client: EndpointClient, subject: str, prefix_length: int, new_id: C
                 return check.skipped(subject, _NOT_TOLD, fix=way_out)
             if rounds[-1].found == LATER_REQUESTS:
                 break
+    except AnswerMalformed:
+        return None
     except ModelRefused as refused:
         return check.skipped(subject, f"not observable: the model refused a prompt of {prefix_length} bytes: {refused}")
     except WarmstackError as error:
