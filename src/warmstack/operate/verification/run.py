@@ -137,7 +137,7 @@ def _with_endpoint(order: VerifyOrder, tools: VerifyTools, live: Live, settled: 
         for check in (checks.CANARY, checks.SESSION, checks.PREFIX):
             yield check.skipped(subject, "there is nothing in service to ask")
         return
-    servers = Servers(live=live, expected=expected, models=_models(configuration, settled))
+    servers = Servers(live=live, expected=expected, outputs=order.outputs, models=_models(configuration, settled))
     yield from check_canaries(tools.client_of, asked, servers.reforms)
     published_seconds = order.outputs.session_seconds if order.outputs else None
     yield from check_sessions(
@@ -150,6 +150,7 @@ def _with_endpoint(order: VerifyOrder, tools: VerifyTools, live: Live, settled: 
         servers=lambda one: _servers(settled, one),
         new_id=tools.new_id,
         reforms=servers.reforms,
+        dialect=servers.dialect,
     )
 
 
