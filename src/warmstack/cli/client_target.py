@@ -121,7 +121,7 @@ class TargetOrder:
             session = aws_session(profile_name=self.profile, region_name=self.region) if self.profile else None
             return {"boto3_session": session, "region": self.region, "endpoint_url": self.endpoint_url}
         refuse_besides_local(self.endpoint_url, self.profile)
-        region = self.region or _local_region(self.port) or os.environ.get("AWS_REGION")
+        region = self.region or services_at(f"http://{LOOPBACK}:{self.port}").region or os.environ.get("AWS_REGION")
         region = region or os.environ.get("AWS_DEFAULT_REGION") or LOCAL_REGION
         session = local_session(region)
         return {
@@ -158,20 +158,18 @@ def refuse_besides_local(endpoint_url: str | None, profile: str | None) -> None:
 
 
 def local_session(region: str) -> Any:
-    """Return boto3's session for what runs on this machine."""
+    """Return boto3's session for what runs on this machine: nothing that configures AWS's own clients matters to it."""
+    import boto3
+
+    from warmstack.local.own_session import own_session
+
     # It wants requests signed, with any key: one of the environment must not go out in a mistake.
-    return aws_session(aws_access_key_id=LOCAL_KEY, aws_secret_access_key=LOCAL_KEY, region_name=region)
-
-
-def _local_region(port: int) -> str | None:
-    """Return the Region that a local endpoint says it is in; None where none runs."""
-    from warmstack.local.errors import LocalError
-    from warmstack.local.remote import ask
-
-    try:
-        return str(ask(f"http://{LOOPBACK}:{port}", "status").get("region") or "") or None
-    except LocalError:
-        return None
+    return boto3.Session(
+        aws_access_key_id=LOCAL_KEY,
+        aws_secret_access_key=LOCAL_KEY,
+        region_name=region,
+        botocore_session=own_session(),
+    )
 
 
 def aws_session(**options: Any) -> Any:
