@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from warmstack.cli.client_output import LogLines
-from warmstack.cli.local_services import services_at
+from warmstack.cli.local_services import ANSWER_SECONDS, services_at
 from warmstack.client import EndpointClient, InvalidArgument, NotConnected
 
 LOCAL_REGION = "us-west-2"
@@ -111,8 +111,11 @@ class TargetOrder:
     def _is_file(self) -> bool:
         return self.target is not None and (self.target.endswith(".json") or Path(self.target).is_file())
 
-    def connection_options(self) -> dict[str, Any]:
+    def connection_options(self, patience: float = ANSWER_SECONDS) -> dict[str, Any]:
         """Return what :func:`warmstack.client.connect` takes.
+
+        Args:
+            patience: How long a local endpoint is waited for, in seconds.
 
         Raises:
             EndpointError: The options contradict each other, or there is no such profile.
@@ -121,7 +124,11 @@ class TargetOrder:
             session = aws_session(profile_name=self.profile, region_name=self.region) if self.profile else None
             return {"boto3_session": session, "region": self.region, "endpoint_url": self.endpoint_url}
         refuse_besides_local(self.endpoint_url, self.profile)
-        region = self.region or services_at(f"http://{LOOPBACK}:{self.port}").region or os.environ.get("AWS_REGION")
+        region = (
+            self.region
+            or services_at(f"http://{LOOPBACK}:{self.port}", seconds=patience).region
+            or os.environ.get("AWS_REGION")
+        )
         region = region or os.environ.get("AWS_DEFAULT_REGION") or LOCAL_REGION
         session = local_session(region)
         return {
