@@ -5,14 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from warmstack.cli.client_output import LogLines
 from warmstack.cli.local_services import ANSWER_SECONDS, services_at
-from warmstack.client import EndpointClient, InvalidArgument, NotConnected
+from warmstack.client import ComponentRequired, EndpointClient, InvalidArgument, NotConnected
+from warmstack.client.service_texts import WORDS
 
 LOCAL_REGION = "us-west-2"
 LOCAL_KEY = "local"
@@ -138,6 +140,23 @@ class TargetOrder:
             # A local AWS has CloudFormation too; AWS's own must not be asked for what --local means.
             "services_url": f"http://{LOOPBACK}:{self.port}",
         }
+
+
+@contextmanager
+def saying_options(client: EndpointClient) -> Iterator[None]:
+    """Say in the words of the command line that a component has to be named, with the names that the stack publishes.
+
+    Args:
+        client: The client that is asked.
+    """
+    try:
+        yield
+    except ComponentRequired as failure:
+        published = client.target.outputs.components if client.target.outputs is not None else {}
+        there = f" It has {', '.join(sorted(published))}." if published else ""
+        way_out = WORDS[ComponentRequired][1]
+        failure.args = (str(failure).replace(way_out, f"Name one of them: --component NAME.{there}"),)
+        raise
 
 
 def refuse_empty(given: Mapping[str, str | None]) -> None:
