@@ -66,7 +66,8 @@ def test_several_specs_are_one_document(made: Stage, spec: Path, tmp_path: Path)
 def test_a_spec_that_is_invalid_is_not_looked_for(broken: Path, run: Runner) -> None:
     out = run("preflight", str(broken))
     assert (run.code, "unknown key 'modle'" in out) == (1, True)
-    assert run("preflight", str(broken), "--json") == ""
+    document = json.loads(run("preflight", str(broken), "--json"))
+    assert "unknown key 'modle'" in document["error"]["message"]
     assert "unknown key 'modle'" in run.err
 
 
@@ -78,6 +79,10 @@ def test_without_a_region_it_says_where_to_write_one(warned: Path, tmp_path: Pat
     assert done.stderr.strip() == (
         "warmstack: chat-dev: there is no Region: write target in the spec, or give --region"
     )
+    scripts = process("preflight", str(warned), "--json", cwd=tmp_path, env=nothing)
+    assert scripts.returncode == 1
+    assert json.loads(scripts.stdout)["error"]["message"] == done.stderr.strip().removeprefix("warmstack: ")
+    assert scripts.stderr == done.stderr
 
 
 def test_an_address_that_answers_nothing_is_a_failure(spec: Path, tmp_path: Path) -> None:
