@@ -112,19 +112,6 @@ def test_components_and_adapters_go_by_their_names_in_the_spec(local: Local, tmp
     assert "did you mean 'chat'" in run(local, "invoke", str(path), "Hello", "--component", "chta").stderr
 
 
-def test_that_a_component_is_needed_is_said_as_the_command_line_names_it(local: Local, tmp_path: Path) -> None:
-    path = tmp_path / "cdk-outputs.json"
-    more = {"Componentdraft1": '{"name":"draft","physical_name":"parts-draft","dialect":"vllm"}'}
-    path.write_text(json.dumps({"stack": OUTPUTS | more}), encoding="utf-8")
-    by_name = run(local, "invoke", "parts", "Hello")
-    assert by_name.stderr.endswith(" Name one of them: --component NAME.\n")
-    for done in (run(local, "invoke", str(path), "Hello"), run(local, "chat", str(path), "--no-session", said="a\n")):
-        assert done.returncode == 1
-        assert "Name one of them: --component NAME. It has chat, draft." in done.stderr
-    document = json.loads(run(local, "invoke", str(path), "Hello", "--json").stdout)
-    assert "--component NAME. It has chat, draft." in document["error"]["message"]
-
-
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
