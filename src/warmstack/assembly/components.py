@@ -89,7 +89,7 @@ def _read_base(
         copy_count=1 if copies is None else copies,
         model=model or _NO_MODEL,
         base=None,
-        artifact_url=container.text("ArtifactUrl"),
+        artifact_url=container.best_text("ArtifactUrl", _told_of_the_model),
     )
 
 
@@ -173,3 +173,7 @@ def _variant_name(fields: Fields, variants: Sequence[VariantDefinition]) -> str:
 _NO_MODEL = ModelDefinition(
     name="", logical_id="", image="", environment={}, server=None, model_data=None, staged=None, execution_role=None
 )
+
+
+def _told_of_the_model(place: str, value: object) -> None:
+    """What is not known of a container's archive is told where its model is read."""

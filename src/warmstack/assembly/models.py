@@ -104,7 +104,7 @@ def _staged(template: Template, image: str) -> Path | None:
     for project in quiet.of_type("AWS::CodeBuild::Project"):
         fields = Fields(quiet, project)
         variables = fields.inside("Environment").each("EnvironmentVariables")
-        if any(one.text("Value", on_unresolved=_ignore) == image for one in variables):
+        if any(one.best_text("Value", _ignore) == image for one in variables):
             location = fields.inside("Source").text("Location", on_unresolved=_ignore) or ""
             return assets.files.get(location.split("/", 1)[-1])
     return None

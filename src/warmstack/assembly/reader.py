@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ def read_assembly(
     region: str | None = None,
     stack: str | None = None,
     default_region: str = DEFAULT_REGION,
+    deployed: Mapping[str, str] | None = None,
+    is_open: bool = False,
 ) -> Assembly:
     """Read the endpoints of a cloud assembly or a template.
 
@@ -46,6 +49,8 @@ def read_assembly(
         region: The Region to read it for; else that of the stack's environment, else the default.
         stack: The one stack to read; without it all of them are.
         default_region: The Region where nothing names one.
+        deployed: The physical ids of the resources of the one stack that is read, by their logical ids.
+        is_open: Whether what hangs on a name that CloudFormation makes is left open: repositories, buckets and roles.
 
     Raises:
         AssemblyError: It cannot be read, or defines no endpoint that can be served: every problem, a line each.
@@ -55,7 +60,7 @@ def read_assembly(
     if problems:
         raise AssemblyError(problems)
     reading = _Reading(
-        sources,
+        [replace(one, deployed=deployed or {}, is_open=is_open) for one in sources],
         dict(parameters or {}),
         problems,
         account=account,

@@ -29,6 +29,8 @@ class Source:
         account: The account of its environment, where the assembly says it.
         region: Likewise its Region.
         assets: What it publishes.
+        deployed: The names that a deployment gave its resources, by their logical ids.
+        is_open: Whether a name that CloudFormation makes is left open, and not made up, for what is not SageMaker's.
     """
 
     stack: str
@@ -38,6 +40,8 @@ class Source:
     account: str | None = None
     region: str | None = None
     assets: Assets = field(default_factory=Assets)
+    deployed: Mapping[str, str] = field(default_factory=dict)
+    is_open: bool = False
 
 
 def find_sources(path: Path, problems: Problems) -> list[Source]:

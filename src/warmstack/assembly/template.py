@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from warmstack.assembly import functions
-from warmstack.assembly.identities import KINDS, generated_name, partition_of
+from warmstack.assembly.identities import KINDS, generated_name, name_in, partition_of
 from warmstack.assembly.parameters import Parameters
 from warmstack.assembly.sources import Source
 from warmstack.assembly.unresolved import NO_VALUE, Problems, Unresolved
@@ -98,7 +98,10 @@ class Template:
 
     def name(self, logical_id: str) -> str | Unresolved:
         """Return the name of a resource of a type in ``KINDS``."""
-        kind = KINDS[self._resources[logical_id]["Type"]]
+        if logical_id in self.source.deployed:
+            return name_in(self.source.deployed[logical_id])
+        type_name = self._resources[logical_id]["Type"]
+        kind = KINDS[type_name]
         with self._opened(f"resource {logical_id}") as loop:
             if loop is not None:
                 return self.problems.add(self.where(logical_id), loop)
@@ -106,6 +109,8 @@ class Template:
                 self.properties(logical_id).get(kind.name_property), self.where(logical_id, kind.name_property)
             )
         if found is None or found is NO_VALUE:
+            if self.source.is_open and not type_name.startswith("AWS::SageMaker::"):
+                return Unresolved(text=f"${{{logical_id}}}", why="CloudFormation makes it when it deploys")
             return generated_name(self.source.stack, logical_id, is_lower=kind.is_lower)
         if isinstance(found, str | Unresolved):
             return found

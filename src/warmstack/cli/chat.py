@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from warmstack.cli.client_output import counted, error_document, figures, read_argument, response_document
-from warmstack.cli.client_target import TargetOrder
+from warmstack.cli.client_target import TargetOrder, saying_options
 from warmstack.cli.steering import shown
-from warmstack.client import ReasoningDelta, Session, Stream, TextDelta, ToolCallDelta
+from warmstack.client import EndpointClient, ReasoningDelta, Session, Stream, TextDelta, ToolCallDelta
 from warmstack.errors import WarmstackError
 
 HELP = "a line is a turn; /reset forgets the turns, /help says this, /quit or Ctrl-D ends; Ctrl-C stops an answer"
@@ -62,16 +62,16 @@ def run_chat(where: TargetOrder, order: ChatOrder, *, as_json: bool) -> int:
                         show.note(f"there is no {command.split()[0]}; {HELP}; two slashes say one")
                     case _:
                         text = line[1:] if line.startswith("//") else line
-                        failed |= not _turn(session, text, show)
+                        failed |= not _turn(client, session, text, show)
         show.end(session)
     return int(failed)
 
 
-def _turn(session: Session, text: str, show: _Plain | _Lines) -> bool:
+def _turn(client: EndpointClient, session: Session, text: str, show: _Plain | _Lines) -> bool:
     turns = session.stats.turns
     stream: Stream | None = None
     try:
-        with session.stream(text) as stream:
+        with saying_options(client), session.stream(text) as stream:
             for event in stream:
                 show.event(event)
     except KeyboardInterrupt:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from warmstack.cli.console import print_json
 from warmstack.cli.steering import shown
 from warmstack.client import InvalidArgument, Response
 from warmstack.errors import WarmstackError
@@ -112,6 +115,21 @@ def response_document(response: Response) -> dict[str, Any]:
             "replays": call.replays,
         },
     }
+
+
+@contextmanager
+def errors_for_scripts(*, as_json: bool) -> Iterator[None]:
+    """Write what a command cannot do as JSON too, before it is told on standard error.
+
+    Args:
+        as_json: Whether the command writes JSON.
+    """
+    try:
+        yield
+    except WarmstackError as error:
+        if as_json:
+            print_json(error_document(error))
+        raise
 
 
 def error_document(error: WarmstackError) -> dict[str, Any]:

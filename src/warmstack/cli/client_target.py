@@ -5,14 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from warmstack.cli.client_output import LogLines
-from warmstack.cli.local_services import services_at
-from warmstack.client import EndpointClient, InvalidArgument, NotConnected
+from warmstack.cli.local_services import ANSWER_SECONDS, services_at
+from warmstack.client import ComponentRequired, EndpointClient, InvalidArgument, NotConnected
+from warmstack.client.service_texts import WORDS
 
 LOCAL_REGION = "us-west-2"
 LOCAL_KEY = "local"
@@ -111,8 +113,11 @@ class TargetOrder:
     def _is_file(self) -> bool:
         return self.target is not None and (self.target.endswith(".json") or Path(self.target).is_file())
 
-    def connection_options(self) -> dict[str, Any]:
+    def connection_options(self, patience: float = ANSWER_SECONDS) -> dict[str, Any]:
         """Return what :func:`warmstack.client.connect` takes.
+
+        Args:
+            patience: How long a local endpoint is waited for, in seconds.
 
         Raises:
             EndpointError: The options contradict each other, or there is no such profile.
@@ -121,7 +126,11 @@ class TargetOrder:
             session = aws_session(profile_name=self.profile, region_name=self.region) if self.profile else None
             return {"boto3_session": session, "region": self.region, "endpoint_url": self.endpoint_url}
         refuse_besides_local(self.endpoint_url, self.profile)
-        region = self.region or _local_region(self.port) or os.environ.get("AWS_REGION")
+        region = (
+            self.region
+            or services_at(f"http://{LOOPBACK}:{self.port}", seconds=patience).region
+            or os.environ.get("AWS_REGION")
+        )
         region = region or os.environ.get("AWS_DEFAULT_REGION") or LOCAL_REGION
         session = local_session(region)
         return {
@@ -131,6 +140,23 @@ class TargetOrder:
             # A local AWS has CloudFormation too; AWS's own must not be asked for what --local means.
             "services_url": f"http://{LOOPBACK}:{self.port}",
         }
+
+
+@contextmanager
+def saying_options(client: EndpointClient) -> Iterator[None]:
+    """Say in the words of the command line that a component has to be named, with the names that the stack publishes.
+
+    Args:
+        client: The client that is asked.
+    """
+    try:
+        yield
+    except ComponentRequired as failure:
+        published = client.target.outputs.components if client.target.outputs is not None else {}
+        there = f" It has {', '.join(sorted(published))}." if published else ""
+        way_out = WORDS[ComponentRequired][1]
+        failure.args = (str(failure).replace(way_out, f"Name one of them: --component NAME.{there}"),)
+        raise
 
 
 def refuse_empty(given: Mapping[str, str | None]) -> None:
@@ -158,20 +184,18 @@ def refuse_besides_local(endpoint_url: str | None, profile: str | None) -> None:
 
 
 def local_session(region: str) -> Any:
-    """Return boto3's session for what runs on this machine."""
+    """Return boto3's session for what runs on this machine: nothing that configures AWS's own clients matters to it."""
+    import boto3
+
+    from warmstack.local.own_session import own_session
+
     # It wants requests signed, with any key: one of the environment must not go out in a mistake.
-    return aws_session(aws_access_key_id=LOCAL_KEY, aws_secret_access_key=LOCAL_KEY, region_name=region)
-
-
-def _local_region(port: int) -> str | None:
-    """Return the Region that a local endpoint says it is in; None where none runs."""
-    from warmstack.local.errors import LocalError
-    from warmstack.local.remote import ask
-
-    try:
-        return str(ask(f"http://{LOOPBACK}:{port}", "status").get("region") or "") or None
-    except LocalError:
-        return None
+    return boto3.Session(
+        aws_access_key_id=LOCAL_KEY,
+        aws_secret_access_key=LOCAL_KEY,
+        region_name=region,
+        botocore_session=own_session(),
+    )
 
 
 def aws_session(**options: Any) -> Any:

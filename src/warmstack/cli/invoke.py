@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from warmstack.cli.client_output import error_document, read_argument, read_bytes, read_file, response_document
-from warmstack.cli.client_target import TargetOrder
+from warmstack.cli.client_target import TargetOrder, saying_options
 from warmstack.cli.console import print_json
 from warmstack.cli.steering import shown
 from warmstack.client import EndpointClient, InvalidArgument, Response
@@ -49,7 +49,7 @@ def run_invoke(where: TargetOrder, order: InvokeOrder, *, as_json: bool) -> int:
     """Send the request, and write its answer."""
     _check(order)
     try:
-        with where.running_client(prefix_aware_id=order.prefix_aware_id) as client:
+        with where.running_client(prefix_aware_id=order.prefix_aware_id) as client, saying_options(client):
             return _raw(client, order) if order.body is not None else _answer(client, order, as_json=as_json)
     except WarmstackError as error:
         if not as_json:

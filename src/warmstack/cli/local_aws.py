@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 from warmstack.assembly import DEFAULT_REGION
 from warmstack.cli.console import console, print_json
-from warmstack.cli.local_environment import environment, shell_lines
+from warmstack.cli.local import stop_local
+from warmstack.cli.local_environment import environment, lines_back, shell_lines
 from warmstack.cli.local_process import (
     BEHIND,
     INTERRUPTED,
@@ -82,6 +83,24 @@ def print_environment(port: int, *, as_json: bool) -> int:
     for line in shell_lines(variables, os.environ):
         print(line)
     return 0
+
+
+def print_way_back(*, as_json: bool) -> int:
+    """Print what takes the variables of a local AWS out of a shell again; none has to run for it."""
+    lines = lines_back(os.environ)
+    if as_json:
+        print_json({"unset": [name for line in lines for name in line.split()[1:]]})
+        return 0
+    for line in lines:
+        print(line)
+    return 0
+
+
+def stop_aws(port: int) -> int:
+    """Stop what serves a port, and say how a shell that was led to it gets its own variables back."""
+    code = stop_local(port)
+    print('`eval "$(warmstack local aws env --unset)"` gives the shell back')
+    return code
 
 
 def show_stacks(port: int, *, as_json: bool) -> int:

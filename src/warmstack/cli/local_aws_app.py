@@ -93,9 +93,9 @@ def up(
 @aws_app.command("down")
 def down(port: Port = DEFAULT_PORT) -> None:
     """Stop the local AWS on a port, and forget its stacks. It is no error if none runs there."""
-    from warmstack.cli.local import stop_local
+    from warmstack.cli.local_aws import stop_aws
 
-    raise typer.Exit(stop_local(port))
+    raise typer.Exit(stop_aws(port))
 
 
 @aws_app.command("status")
@@ -107,8 +107,14 @@ def status(port: Port = DEFAULT_PORT, as_json: AsJson = False) -> None:
 
 
 @aws_app.command("env")
-def env(port: Port = DEFAULT_PORT, as_json: AsJson = False) -> None:
+def env(
+    port: Port = DEFAULT_PORT,
+    unset: Annotated[bool, typer.Option("--unset", help="Take them out of the shell again; none has to run.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """Print the variables of a local AWS that runs, for `eval "$(warmstack local aws env)"`."""
-    from warmstack.cli.local_aws import print_environment
+    from warmstack.cli.local_aws import print_environment, print_way_back
 
+    if unset:
+        raise typer.Exit(print_way_back(as_json=as_json))
     raise typer.Exit(print_environment(port, as_json=as_json))

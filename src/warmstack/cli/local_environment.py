@@ -6,7 +6,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from warmstack.local.aws.docker_command import PROGRAM
@@ -14,7 +14,6 @@ from warmstack.local.aws.docker_command import PROGRAM
 UNSET = (
     "AWS_ENDPOINT_URL_SAGEMAKER",
     "AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME",
-    "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
     "AWS_PROFILE",
     "AWS_DEFAULT_PROFILE",
     "AWS_SESSION_TOKEN",
@@ -29,6 +28,8 @@ HERE = ("localhost", "127.0.0.1")
 # Guard: a shell evaluates it, and the system takes any text for a variable's name.
 _OF_A_SERVICE = re.compile(r"AWS_ENDPOINT_URL_[A-Z0-9_]+")
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy")
+_NO_PROXY = ("NO_PROXY", "no_proxy")
+_DOCKER = "CDK_DOCKER"
 _LINE_CHARACTERS = 110
 
 
@@ -47,6 +48,8 @@ def environment(port: int, region: str, around: Mapping[str, str]) -> dict[str, 
     return {
         # Guard: by an address instead of this name, clients put a bucket's name in front of it.
         "AWS_ENDPOINT_URL": f"http://localhost:{port}",
+        # Guard: a configuration file may say true, and then the address of the variable leads nowhere.
+        "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "false",
         "AWS_ACCESS_KEY_ID": "local",
         "AWS_SECRET_ACCESS_KEY": "local",
         "AWS_REGION": region,
@@ -55,7 +58,7 @@ def environment(port: int, region: str, around: Mapping[str, str]) -> dict[str, 
         "AWS_EC2_METADATA_DISABLED": "true",
         **_without_proxy(around),
         # Images are not built: what they would carry is read from their build contexts.
-        **({"CDK_DOCKER": str(docker)} if docker else {}),
+        **({_DOCKER: str(docker)} if docker else {}),
     }
 
 
@@ -76,12 +79,34 @@ def shell_lines(variables: Mapping[str, str], around: Mapping[str, str]) -> list
         variables: What is to be set.
         around: The variables that there are.
     """
+    exported = (f"export {name}={shlex.quote(value)}" for name, value in variables.items())
+    return [*_unsetting(leading_elsewhere(around)), *exported]
+
+
+def lines_back(around: Mapping[str, str]) -> list[str]:
+    """Return what a shell evaluates to have none of the variables any more, whether a local AWS runs or not.
+
+    Args:
+        around: The variables that there are.
+    """
+    kept = set()
+    if Path(around.get(_DOCKER, PROGRAM)).name != PROGRAM:
+        # Somebody's own program in Docker's place.
+        kept.add(_DOCKER)
+    ours = ",".join(HERE)
+    # What names more machines than this one was there before.
+    proxies = [name for name in _NO_PROXY if around.get(name) == ours]
+    names = [name for name in (*environment(0, "", {}), _DOCKER, *proxies) if name not in kept]
+    return _unsetting(list(dict.fromkeys(names)))
+
+
+def _unsetting(names: Sequence[str]) -> list[str]:
     lines = ["unset"]
-    for name in leading_elsewhere(around):
+    for name in names:
         if len(lines[-1]) + 1 + len(name) > _LINE_CHARACTERS:
             lines.append("unset")
         lines[-1] += f" {name}"
-    return [*lines, *(f"export {name}={shlex.quote(value)}" for name, value in variables.items())]
+    return lines
 
 
 def docker_program() -> Path | None:
@@ -99,4 +124,4 @@ def _without_proxy(around: Mapping[str, str]) -> dict[str, str]:
     given = [one.strip() for one in (around.get("no_proxy") or around.get("NO_PROXY") or "").split(",")]
     kept = [one for one in given if one]
     value = ",".join([*kept, *(one for one in HERE if "*" not in kept and one not in kept)])
-    return {"NO_PROXY": value, "no_proxy": value}
+    return dict.fromkeys(_NO_PROXY, value)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 from warmstack.local.errors import LocalError
 from warmstack.local.remote import ask
+
+ANSWER_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +21,7 @@ class LocalServices:
         port: The port.
         kind: ``aws`` for `warmstack local aws up`, ``endpoint`` for `warmstack local up`, else ``nothing``.
         account: The account of a local AWS.
-        region: The Region that its SageMaker is in.
+        region: The Region that its SageMaker is in; empty where it does not tell.
     """
 
     port: int | None
@@ -37,16 +40,25 @@ class LocalServices:
         return f"nothing of Warmstack answers on port {self.port}"
 
 
-def services_at(url: str) -> LocalServices:
-    """Return what answers at an address."""
+def services_at(url: str, *, seconds: float = ANSWER_SECONDS) -> LocalServices:
+    """Return what answers at an address.
+
+    Args:
+        url: The address.
+        seconds: How long to wait for an answer.
+    """
     port = urlsplit(url).port
     try:
-        found = ask(url, "stacks")
+        found = ask(url, "stacks", seconds=seconds)
         return LocalServices(port=port, kind="aws", account=str(found["account"]), region=str(found["region"]))
-    except (LocalError, KeyError):
+    except KeyError:
         pass
+    except LocalError as error:
+        if not isinstance(error.__cause__, HTTPError | None):
+            # Nobody answers, or nobody of ours: a second question would wait as long again.
+            return LocalServices(port=port, kind="nothing")
     try:
-        ask(url, "status")
+        status = ask(url, "status", seconds=seconds)
     except LocalError:
         return LocalServices(port=port, kind="nothing")
-    return LocalServices(port=port, kind="endpoint")
+    return LocalServices(port=port, kind="endpoint", region=str(status.get("region") or ""))

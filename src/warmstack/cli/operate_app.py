@@ -40,13 +40,16 @@ def preflight(
     It reads, and changes nothing. What the credentials may not see is said with the permission that it takes, and is no
     failure.
     """
+    from warmstack.cli.client_output import errors_for_scripts
     from warmstack.cli.client_target import refuse_empty
     from warmstack.cli.preflight import PreflightOptions, run_preflight
 
-    refuse_empty({"--region": region, "--profile": profile, "--endpoint-url": endpoint_url})
-    where = port if local else None
-    options = PreflightOptions(region=region, profile=profile, endpoint_url=endpoint_url, port=where, strict=strict)
-    raise typer.Exit(run_preflight(specs, options, as_json=as_json))
+    with errors_for_scripts(as_json=as_json):
+        refuse_empty({"--region": region, "--profile": profile, "--endpoint-url": endpoint_url})
+        where = port if local else None
+        options = PreflightOptions(region=region, profile=profile, endpoint_url=endpoint_url, port=where, strict=strict)
+        code = run_preflight(specs, options, as_json=as_json)
+    raise typer.Exit(code)
 
 
 @operate_app.command("verify")
@@ -82,13 +85,16 @@ def verify(
     The endpoint is in service and runs the configuration and the models that are defined, components have their copies,
     each of them answers, sessions hold, and prefixes find their cache.
     """
+    from warmstack.cli.client_output import errors_for_scripts
     from warmstack.cli.client_target import TargetOrder, refuse_empty
     from warmstack.cli.verify import VerifyOptions, run_verify
 
     path: str | None = assembly
     named = {"--stack": stack, "--assembly": path, "--region": region, "--profile": profile}
-    refuse_empty({"TARGET": target, **named, "--endpoint-url": endpoint_url})
-    where = TargetOrder(target, stack, None, None, region, profile, endpoint_url, port if local else None)
-    definition = None if path is None else Path(path)
-    options = VerifyOptions(assembly=definition, timeout=timeout, canary=not no_canary, strict=strict)
-    raise typer.Exit(run_verify(where, options, as_json=as_json))
+    with errors_for_scripts(as_json=as_json):
+        refuse_empty({"TARGET": target, **named, "--endpoint-url": endpoint_url})
+        where = TargetOrder(target, stack, None, None, region, profile, endpoint_url, port if local else None)
+        definition = None if path is None else Path(path)
+        options = VerifyOptions(assembly=definition, timeout=timeout, canary=not no_canary, strict=strict)
+        code = run_verify(where, options, as_json=as_json)
+    raise typer.Exit(code)

@@ -13,7 +13,8 @@ from warmstack.operate import Outcome, Report, Result
 from warmstack.spec import printable
 
 MOST_ROWS = 6
-"""More results of one check that passed are one row: an endpoint may have hundreds of adapters."""
+"""More results of one check that passed, or failed alike, are one row: an endpoint may have hundreds of adapters."""
+MOST_NAMES = 3
 _STYLES: dict[Outcome, str] = {
     "pass": "green",
     "fail": "bold red",
@@ -39,15 +40,15 @@ def show_report(report: Report, *, strict: bool = False) -> None:
     table.add_column("check", no_wrap=True)
     table.add_column("of", overflow="fold", max_width=32)
     table.add_column("what was seen", overflow="fold", ratio=1)
-    passed = Counter(one.check.id for one in report.results if one.outcome == "pass")
-    folded: set[str] = set()
+    alike = Counter(map(_likeness, report.results))
+    folded: set[tuple[str, ...]] = set()
     for one in report.results:
-        subject, seen = one.subject, one.seen
-        if one.outcome == "pass" and passed[one.check.id] > MOST_ROWS:
-            if one.check.id in folded:
+        subject, seen, likeness = one.subject, one.seen, _likeness(one)
+        if alike[likeness] > MOST_ROWS:
+            if likeness in folded:
                 continue
-            folded.add(one.check.id)
-            subject, seen = f"{passed[one.check.id]} of them", f"{subject}: {seen}; and so on (--json lists all)"
+            folded.add(likeness)
+            subject, seen = f"{alike[likeness]} of them", f"{subject}: {seen}; and so on (--json lists all)"
         table.add_row(
             Text(one.outcome, style=_STYLES[one.outcome]),
             Text(one.check.id),
@@ -56,9 +57,12 @@ def show_report(report: Report, *, strict: bool = False) -> None:
         )
     console().print(table)
     sys.stdout.flush()
+    ways_out: dict[tuple[str, ...], list[Result]] = {}
     for one in report.results:
         if one.fix is not None:
-            _ways_out(one)
+            ways_out.setdefault((one.outcome, one.check.id, one.fix), []).append(one)
+    for several in ways_out.values():
+        _way_out(several)
     print(f"{report.subject}: {verdict(report, strict=strict)}")
 
 
@@ -69,9 +73,20 @@ def verdict(report: Report, *, strict: bool = False) -> str:
     return f"{word} ({', '.join(counts)})"
 
 
-def _ways_out(one: Result) -> None:
+def _likeness(one: Result) -> tuple[str, ...]:
+    """Return what results of one row have in common; of those that passed, the check is enough."""
+    return (
+        (one.check.id, one.outcome) if one.outcome == "pass" else (one.check.id, one.outcome, one.seen, one.fix or "")
+    )
+
+
+def _way_out(several: list[Result]) -> None:
+    """Write the way out that several results of one check have in common."""
     # Not in the table, which would break a command into lines that no one can copy.
-    print(f"{one.outcome}: {one.check.id} of {printable(one.subject)}")
+    one, names = several[0], ", ".join(each.subject for each in several[:MOST_NAMES])
+    if len(several) > MOST_NAMES:
+        names = f"{len(several)} of them: {names} and {len(several) - MOST_NAMES} more"
+    print(f"{one.outcome}: {one.check.id} of {printable(names)}")
     if one.outcome in ("fail", "warning"):
         print(f"  why: {one.check.reason}")
     print(f"  way out: {printable(str(one.fix))}")

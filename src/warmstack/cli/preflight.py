@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from warmstack.cli.client_output import error_document
 from warmstack.cli.client_target import LOCAL_REGION, aws_session, local_session, refuse_besides_local
 from warmstack.cli.console import print_json
 from warmstack.cli.load import plan_file
@@ -62,8 +63,11 @@ def run_preflight(specs: Sequence[Path], options: PreflightOptions, *, as_json: 
     for path in specs:
         outcome = plan_file(path)
         if outcome.errors or outcome.plan is None:
+            told = render(outcome.errors, outcome.lines)
             # JSON on standard output must stay JSON.
-            (sys.stderr if as_json else sys.stdout).write(render(outcome.errors, outcome.lines))
+            (sys.stderr if as_json else sys.stdout).write(told)
+            if as_json:
+                print_json(error_document(OperateError(told.strip())))
             return 1
         plans.append(outcome.plan)
     asked = _asked(options)

@@ -13,10 +13,10 @@ from typing import Any
 
 from warmstack.cli.client_target import TargetOrder
 from warmstack.cli.console import print_json
-from warmstack.cli.local_services import services_at
+from warmstack.cli.local_services import ANSWER_SECONDS, services_at
 from warmstack.cli.operate_report import show_report
-from warmstack.client import EndpointClient, connect
-from warmstack.client.connections import is_loopback
+from warmstack.client import EndpointClient, EndpointError, connect
+from warmstack.client.connections import Connection, is_loopback
 from warmstack.operate import (
     Named,
     OperateError,
@@ -24,6 +24,7 @@ from warmstack.operate import (
     VerifyOrder,
     VerifyTools,
     Waiting,
+    check_named,
     find_place,
     make_client,
     verify,
@@ -54,15 +55,19 @@ def run_verify(where: TargetOrder, options: VerifyOptions, *, as_json: bool) -> 
         timeout = parse_seconds(options.timeout)
     except ValueError as error:
         raise OperateError(f"--timeout: {error}") from error
-    with closing(connect(**where.connection_options())) as connection:
+    check_named(where.target, where.stack, options.assembly)
+    patience = max(1.0, min(timeout, ANSWER_SECONDS))
+    with closing(_connected(where, patience)) as connection:
         # One address serves the runtime and the control plane of a local endpoint.
         url = connection.runtime_url if where.port is not None else where.endpoint_url
-        local = services_at(url) if url is not None and is_loopback(url) else None
+        local = services_at(url, seconds=patience) if url is not None and is_loopback(url) else None
         # A local AWS has the stacks of its endpoints; AWS's own must not be asked for them.
         stacks = url if local is not None and local.kind == "aws" else None
 
         def service(name: str, address: str | None) -> Any:
-            return make_client(connection.session, name, region=where.region, endpoint_url=address)
+            return make_client(
+                connection.session, name, region=where.region, endpoint_url=address, longest_seconds=timeout
+            )
 
         def cloudformation() -> Any:
             return _with_stacks(service("cloudformation", stacks))
@@ -90,6 +95,17 @@ def run_verify(where: TargetOrder, options: VerifyOptions, *, as_json: bool) -> 
     else:
         show_report(report, strict=options.strict)
     return int(report.failed(strict=options.strict))
+
+
+def _connected(where: TargetOrder, patience: float) -> Connection:
+    from botocore.exceptions import NoRegionError
+
+    try:
+        return connect(**where.connection_options(patience))
+    except EndpointError as error:
+        if isinstance(error.__cause__, NoRegionError):
+            raise OperateError("there is no Region: give --region, or set AWS_REGION") from error
+        raise
 
 
 def _with_stacks(client: Any) -> Any:

@@ -22,13 +22,16 @@ STOP_SECONDS = 45.0
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
-def ask(url: str, path: str, order: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def ask(
+    url: str, path: str, order: Mapping[str, Any] | None = None, *, seconds: float = TIMEOUT_SECONDS
+) -> dict[str, Any]:
     """Ask a local endpoint.
 
     Args:
         url: Where it listens.
         path: What to ask, under ``/_warmstack``.
         order: What to send; None to only look.
+        seconds: How long to wait for an answer.
 
     Raises:
         LocalError: Nobody is there, somebody else is, or the answer is no.
@@ -36,7 +39,7 @@ def ask(url: str, path: str, order: Mapping[str, Any] | None = None) -> dict[str
     data = None if order is None else json.dumps(order).encode()
     request = urllib.request.Request(f"{url}/_warmstack/{path}", data=data, headers={"X-Warmstack": "1"})
     try:
-        with _DIRECT.open(request, timeout=TIMEOUT_SECONDS) as response:
+        with _DIRECT.open(request, timeout=seconds) as response:
             answer: Any = json.loads(response.read())
     except urllib.error.HTTPError as error:
         raise LocalError(_said(error, url)) from error

@@ -17,7 +17,7 @@ from warmstack.operate.preflights.run import preflight
 from warmstack.operate.results import Check, Outcome, Report, Result
 from warmstack.operate.verification.checks import VERIFY_CHECKS
 from warmstack.operate.verification.expected import Expected, of_assembly
-from warmstack.operate.verification.place import Named, Place, find_place
+from warmstack.operate.verification.place import Named, Place, check_named, find_place
 from warmstack.operate.verification.run import VerifyOrder, VerifyTools, verify
 from warmstack.operate.verification.stack import DeployedStack, describe_stack, of_stack
 from warmstack.operate.verification.waiting import Waiting
@@ -39,6 +39,7 @@ __all__ = [
     "VerifyOrder",
     "VerifyTools",
     "Waiting",
+    "check_named",
     "describe_stack",
     "find_place",
     "make_client",

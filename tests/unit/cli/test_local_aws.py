@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +16,7 @@ from tests.unit.local.aws.fake_sagemaker import OTHER_ACCOUNT
 from tests.unit.local.aws.running import Running, running
 from tests.unit.local.aws.templates import config, parameter, text
 from warmstack.cli import local_aws
-from warmstack.cli.local_environment import environment
+from warmstack.cli.local_environment import environment, lines_back
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +62,11 @@ def printed(port: int, capsys: pytest.CaptureFixture[str]) -> list[str]:
 def test_the_variables_are_a_shells(port: int, capsys: pytest.CaptureFixture[str]) -> None:
     lines = printed(port, capsys)
     assert lines[:3] == [
-        "unset AWS_ENDPOINT_URL_SAGEMAKER AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
-        "unset AWS_PROFILE AWS_DEFAULT_PROFILE AWS_SESSION_TOKEN AWS_SECURITY_TOKEN AWS_CREDENTIAL_EXPIRATION",
-        "unset AWS_USE_FIPS_ENDPOINT AWS_USE_DUALSTACK_ENDPOINT",
+        "unset AWS_ENDPOINT_URL_SAGEMAKER AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME AWS_PROFILE AWS_DEFAULT_PROFILE",
+        "unset AWS_SESSION_TOKEN AWS_SECURITY_TOKEN AWS_CREDENTIAL_EXPIRATION AWS_USE_FIPS_ENDPOINT",
+        "unset AWS_USE_DUALSTACK_ENDPOINT",
     ]
+    assert "export AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=false" in lines
     assert f"export AWS_ENDPOINT_URL=http://localhost:{port}" in lines
     assert local_aws.print_environment(port, as_json=True) == 0
     variables = json.loads(capsys.readouterr().out)
@@ -79,6 +83,39 @@ def test_every_address_that_the_shell_has_is_unset(
     unset = " ".join(one.removeprefix("unset ") for one in printed(port, capsys) if one.startswith("unset "))
     assert unset.endswith(" AWS_ENDPOINT_URL_CLOUDFORMATION AWS_ENDPOINT_URL_S3")
     assert "$" not in unset
+
+
+def test_the_shell_is_given_back(port: int, tmp_path: Path) -> None:
+    given = {"NO_PROXY": "example.com", "HTTP_PROXY": "http://127.0.0.1:9"}
+    script = (
+        'warmstack() { "$PYTHON" -c "from warmstack.cli import main; main()" "$@"; }\n'
+        f'eval "$(warmstack local aws env --port {port})"\n'
+        'test "$AWS_ACCESS_KEY_ID" = local || exit 1\n'
+        # Nothing runs there any more: the port is not asked.
+        'eval "$(warmstack local aws env --unset --port 1)"\n'
+        "env\n"
+    )
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "CDK_"))}
+    done = subprocess.run(
+        ["bash", "-c", script], env=kept | given | {"PYTHON": sys.executable},
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    left = [line for line in done.stdout.splitlines() if line.startswith(("AWS_", "CDK_"))]
+    assert left == []
+
+
+def test_what_is_somebodys_own_stays() -> None:
+    ours = lines_back({"CDK_DOCKER": "/venv/bin/warmstack-local-docker", "NO_PROXY": "localhost,127.0.0.1"})
+    own = lines_back({"CDK_DOCKER": "podman", "NO_PROXY": "example.com,localhost,127.0.0.1"})
+    assert ("CDK_DOCKER" in " ".join(ours), "NO_PROXY" in " ".join(ours)) == (True, True)
+    assert ("CDK_DOCKER" in " ".join(own), "NO_PROXY" in " ".join(own)) == (False, False)
+
+
+def test_the_end_says_how_the_shell_is_given_back(tmp_path: Path) -> None:
+    done = process("local", "aws", "down", "--port", "1", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1] == '`eval "$(warmstack local aws env --unset)"` gives the shell back'
 
 
 @pytest.mark.parametrize(

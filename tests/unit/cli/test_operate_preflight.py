@@ -15,6 +15,7 @@ from tests.unit.operate.preflighting import SPEC, Stage, stage
 from warmstack.cli import preflight
 from warmstack.cli.operate_report import show_report
 from warmstack.operate import Report
+from warmstack.operate.preflights.checks import ADAPTER
 from warmstack.operate.verification.checks import CANARY
 
 
@@ -66,7 +67,8 @@ def test_several_specs_are_one_document(made: Stage, spec: Path, tmp_path: Path)
 def test_a_spec_that_is_invalid_is_not_looked_for(broken: Path, run: Runner) -> None:
     out = run("preflight", str(broken))
     assert (run.code, "unknown key 'modle'" in out) == (1, True)
-    assert run("preflight", str(broken), "--json") == ""
+    document = json.loads(run("preflight", str(broken), "--json"))
+    assert "unknown key 'modle'" in document["error"]["message"]
     assert "unknown key 'modle'" in run.err
 
 
@@ -78,6 +80,10 @@ def test_without_a_region_it_says_where_to_write_one(warned: Path, tmp_path: Pat
     assert done.stderr.strip() == (
         "warmstack: chat-dev: there is no Region: write target in the spec, or give --region"
     )
+    scripts = process("preflight", str(warned), "--json", cwd=tmp_path, env=nothing)
+    assert scripts.returncode == 1
+    assert json.loads(scripts.stdout)["error"]["message"] == done.stderr.strip().removeprefix("warmstack: ")
+    assert scripts.stderr == done.stderr
 
 
 def test_an_address_that_answers_nothing_is_a_failure(spec: Path, tmp_path: Path) -> None:
@@ -100,3 +106,30 @@ def test_many_that_passed_are_one_row(capsys: pytest.CaptureFixture[str]) -> Non
         "fail  canary  adapter-20  it does not answer",
     ]
     assert lines[-1] == "many: failed (20 passed, 1 failed)"
+
+
+def test_many_that_failed_alike_are_one_row_and_one_way_out(capsys: pytest.CaptureFixture[str]) -> None:
+    results = [ADAPTER.failed(f"s3://b/{number}", "there is no such object", fix="upload it") for number in range(21)]
+    results.append(ADAPTER.failed("s3://b/21", "it is empty"))
+    show_report(Report(subject="many", facts={}, results=tuple(results)))
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[2:] == [
+        "fail  adapter  21 of them  s3://b/0: there is no such object; and so on (--json lists all)",
+        "fail  adapter  s3://b/21   it is empty",
+        "fail: adapter of 21 of them: s3://b/0, s3://b/1, s3://b/2 and 18 more",
+        f"  why: {ADAPTER.reason}",
+        "  way out: upload it",
+        "fail: adapter of s3://b/21",
+        f"  why: {ADAPTER.reason}",
+        f"  way out: {ADAPTER.fix}",
+        "many: failed (22 failed)",
+    ]
+
+
+def test_a_few_that_failed_alike_have_a_row_each_and_one_way_out(capsys: pytest.CaptureFixture[str]) -> None:
+    results = [ADAPTER.failed(f"s3://b/{number}", "there is no such object") for number in range(2)]
+    show_report(Report(subject="few", facts={}, results=tuple(results)))
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert [line.split()[2] for line in lines[2:4]] == ["s3://b/0", "s3://b/1"]
+    assert lines[4] == "fail: adapter of s3://b/0, s3://b/1"
+    assert len(lines) == 8

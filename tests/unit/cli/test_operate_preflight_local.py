@@ -64,6 +64,15 @@ def test_what_was_uploaded_is_found(aws: Running, spec: Path) -> None:
     assert done.stdout.endswith(PASSED)
 
 
+def test_local_needs_nothing_of_the_aws_configuration(aws: Running, spec: Path, tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.write_text("[default\n", encoding="utf-8")
+    broken = {"AWS_PROFILE": "nonexistent", "AWS_CONFIG_FILE": str(path), "AWS_ENDPOINT_URL": "http://localhost:1"}
+    done = preflight(str(spec), "--local", "--port", port_of(aws.url), variables=broken)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith(PASSED)
+
+
 @pytest.mark.parametrize("variables", [True, False])
 def test_its_address_is_known_without_local(aws: Running, spec: Path, variables: bool) -> None:
     if variables:

@@ -128,6 +128,29 @@ def test_what_cannot_be_done_is_one_message(folder: Path, local: Local, words: l
     assert done.returncode == 1
     assert problem in done.stderr
     assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    scripts = run(folder, local, *words, "--json")
+    assert scripts.returncode == 1
+    assert scripts.stderr == done.stderr
+    assert json.loads(scripts.stdout)["error"]["message"] == done.stderr.strip().removeprefix("warmstack: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ([], "no endpoint is named: give its name"),
+        (["nowhere.json"], "nowhere.json cannot be read"),
+        (["cdk-outputs.json", "--stack", "other"], "has no stack 'other'"),
+        (["demo-prod", "--assembly", "nowhere"], "nowhere: is not there; name a cdk.out"),
+        (["demo-prod"], "there is no Region: give --region, or set AWS_REGION"),
+        (["cdk-outputs.json"], "there is no Region: give --region, or set AWS_REGION"),
+    ],
+)
+def test_without_a_region_what_is_wrong_before_it_comes_first(folder: Path, words: list[str], problem: str) -> None:
+    done = run(folder, None, *words)
+    assert done.returncode == 1
+    assert problem in done.stderr
+    assert ("Region" in done.stderr) == ("Region" in problem)
 
 
 def test_what_could_not_be_seen_counts_with_strict(folder: Path, local: Local) -> None:

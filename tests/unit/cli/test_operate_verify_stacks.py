@@ -72,6 +72,26 @@ def test_the_stacks_of_a_local_aws_are_asked_for(folder: Path, aws: Running, wor
     assert text.endswith("demo-prod: passed (4 passed, 3 skipped)")
 
 
+@pytest.fixture
+def configured(tmp_path: Path) -> dict[str, str]:
+    """A configuration of AWS that cannot be used: of another account, and broken."""
+    path = tmp_path / "config"
+    path.write_text("[default\nuse_fips_endpoint = true\n", encoding="utf-8")
+    return {
+        "AWS_PROFILE": "nonexistent",
+        "AWS_CONFIG_FILE": str(path),
+        "AWS_USE_FIPS_ENDPOINT": "true",
+        "AWS_ENDPOINT_URL": "http://localhost:1",
+        "AWS_REGION": "eu-west-9",
+    }
+
+
+def test_local_needs_nothing_of_the_aws_configuration(folder: Path, aws: Running, configured: dict[str, str]) -> None:
+    done = verify(folder, "--stack", "demo", "--local", "--port", port_of(aws), variables=configured)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith(f"demo-prod: region us-west-2, account {ACCOUNT}, ")
+
+
 def test_the_variables_of_a_local_aws_are_enough(folder: Path, aws: Running) -> None:
     done = verify(folder, "--stack", "demo", variables=aws.environment)
     assert done.returncode == 0, done.stdout + done.stderr

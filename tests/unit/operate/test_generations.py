@@ -12,6 +12,7 @@ from warmstack.client import Answer, EndpointClient, ModelFailed, ModelRefused, 
 from warmstack.operate import Result
 from warmstack.operate.verification.canary import Asked, check_canaries
 from warmstack.operate.verification.prefix import check_prefixes
+from warmstack.operate.verification.servers import Servers
 from warmstack.operate.verification.sessions import check_sessions
 
 ONE = Asked(name=None, shown="demo")
@@ -32,7 +33,7 @@ def raising(error: Exception) -> Callable[..., Any]:
 
 
 def canary(**methods: Callable[..., Any]) -> Result:
-    (result,) = check_canaries(lambda _: cast(EndpointClient, Client(**methods)), [ONE])
+    (result,) = check_canaries(lambda _: cast(EndpointClient, Client(**methods)), [ONE], Servers().reforms)
     return result
 
 
@@ -51,6 +52,8 @@ def prefixes(cached: list[int | None]) -> Result:
         prefix_length=4096,
         servers=lambda _: 2,
         new_id=lambda: "new",
+        reforms=Servers().reforms,
+        dialect=Servers().dialect,
     )
     return result
 

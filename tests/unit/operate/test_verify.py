@@ -106,6 +106,24 @@ def test_prefixes_are_not_judged_where_the_server_tells_no_cached_tokens(tmp_pat
     assert (result.outcome, result.seen) == ("skipped", "not observable: the server tells no cached tokens")
 
 
+VLLM = "let the server tell them: engine.options.enable_prompt_tokens_details"
+SGLANG = "let the server tell them: engine.options.enable_cache_report"
+
+
+@pytest.mark.parametrize(("server", "way_out"), [("vllm", VLLM), ("sglang", SGLANG), ("lmi", None)])
+def test_the_way_out_is_a_setting_that_the_server_has(tmp_path: Path, server: str, way_out: str | None) -> None:
+    quiet = endpoint(variants=(variant(routing=PREFIX_AWARE),))
+    defined = endpoint(variants=(variant(routing=PREFIX_AWARE, model=model(server=server)),))
+    published = EndpointOutputs(endpoint_name="demo", dialect=server, components={}, session_seconds=None)
+    with running(quiet, folder=tmp_path) as local:
+        results = [
+            one(look(local, defined=defined), "prefix-cache"),
+            one(look(local, outputs=published), "prefix-cache"),
+        ]
+    assert [(each.outcome, each.fix) for each in results] == [("skipped", way_out)] * 2
+    assert ("no setting reaches that" in results[0].seen) == (server == "lmi")
+
+
 @pytest.mark.parametrize(("routing", "instances"), [(RANDOM, 2), (PREFIX_AWARE, 1)])
 def test_prefixes_are_not_judged_where_they_do_not_route(
     tmp_path: Path, routing: RoutingDefinition, instances: int

@@ -50,6 +50,7 @@ def look(
     sagemaker: Any = None,
     around: Callable[[], str] = str,
     expected_of: Callable[[Any], Expected | None] | None = None,
+    client_of: Callable[[str | None], EndpointClient] | None = None,
 ) -> Report:
     """Verify an endpoint."""
     expected = defined if not isinstance(defined, EndpointDefinition) else of(defined)
@@ -66,7 +67,7 @@ def look(
     )
     tools = VerifyTools(
         sagemaker=sagemaker or control(local.url),
-        client_of=lambda name: EndpointClient(endpoint, component=name, connection=connection),
+        client_of=client_of or (lambda name: EndpointClient(endpoint, component=name, connection=connection)),
         expected_of=expected_of or (lambda _: expected),
         nothing="no template is named",
         around=around,

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from warmstack.client import EndpointClient, EndpointError, ModelRefused, Response
+from warmstack.client import AnswerMalformed, EndpointClient, EndpointError, ModelRefused, Response
 from warmstack.errors import WarmstackError
 from warmstack.operate.results import Result
 from warmstack.operate.verification import checks
 
 PROMPT = "Name three colours."
 MOST_TOKENS = 16
+
+_SHOWN_BYTES = 80
 
 ClientOf = Callable[[str | None], EndpointClient]
 """Makes the client of a component by its physical name; None: of the endpoint, whose variant hosts the model."""
@@ -32,12 +34,25 @@ class Asked:
     base: str | None = None
 
 
-def check_canaries(client_of: ClientOf, asked: Sequence[Asked]) -> Iterator[Result]:
-    """Yield how each model answers; bases are to come before their adapters."""
+Reforms = Callable[[Asked], bool | None]
+"""Tells whether a formatter may change the form of the answers of something; None where nothing says it."""
+
+
+def check_canaries(client_of: ClientOf, asked: Sequence[Asked], reforms: Reforms) -> Iterator[Result]:
+    """Yield how each model answers.
+
+    Args:
+        client_of: Makes clients.
+        asked: What is asked; bases are to come before their adapters.
+        reforms: Tells whether answers may have another form than a server's.
+    """
     texts: dict[str | None, str] = {}
     for one in asked:
         try:
             response, form = _generate(client_of(one.name))
+        except AnswerMalformed as malformed:
+            yield _of_another_form(one, malformed, reforms(one))
+            continue
         except WarmstackError as error:
             yield checks.CANARY.failed(one.shown, f"it does not answer: {error}")
             continue
@@ -54,6 +69,20 @@ def _generate(client: EndpointClient) -> tuple[Response, str]:
             return client.complete(PROMPT, max_tokens=MOST_TOKENS, temperature=0), "completion; it refuses chats"
         except EndpointError:
             raise refused from None
+
+
+def _of_another_form(one: Asked, malformed: AnswerMalformed, reforms: bool | None) -> Result:
+    if reforms is False or not malformed.answer.strip():
+        return checks.CANARY.failed(one.shown, f"it does not answer: {malformed}")
+    begins = malformed.answer[:_SHOWN_BYTES].decode(errors="replace")
+    seen = f"an answer of another form than a server's: {begins}{'…' if malformed.answer[_SHOWN_BYTES:] else ''}"
+    if reforms is None:
+        return checks.CANARY.warned(
+            one.shown,
+            f"{seen}; whether a formatter has changed it is not known",
+            fix="name what the endpoint is to be, which says whether it has formatters: --assembly cdk.out, or --stack",
+        )
+    return checks.CANARY.passed(one.shown, f"{seen}; a formatter may have changed it")
 
 
 def _result(one: Asked, response: Response, form: str, base_text: str | None) -> Result:

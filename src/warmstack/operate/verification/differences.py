@@ -75,8 +75,7 @@ def model_differences(defined: ModelDefinition, live: Mapping[str, Any], *, whol
     """
     containers = live.get("Containers") or ()
     container = live.get("PrimaryContainer") or (containers[0] if containers else {})
-    if _OPEN not in defined.image:
-        yield from _differs("the image", container.get("Image"), defined.image)
+    yield from _image_differs(container.get("Image"), defined.image)
     environment = container.get("Environment") or {}
     for name, value in sorted(defined.environment.items()):
         if _OPEN not in value:
@@ -92,6 +91,30 @@ def model_differences(defined: ModelDefinition, live: Mapping[str, Any], *, whol
     data = source or container.get("ModelDataUrl")
     if defined.model_data is None or _OPEN not in defined.model_data:
         yield from _differs("the weights", data, defined.model_data)
+
+
+def open_parts(defined: ModelDefinition) -> Iterator[str]:
+    """Yield what of a model cannot be known from its template."""
+    if _OPEN in defined.image:
+        tag = _tag(defined.image)
+        yield "the image but for its tag" if tag and _OPEN not in tag else "the image"
+    if defined.model_data is not None and _OPEN in defined.model_data:
+        yield "the weights"
+
+
+def _image_differs(live: str | None, defined: str) -> Iterator[str]:
+    if _OPEN not in defined:
+        yield from _differs("the image", live, defined)
+        return
+    tag = _tag(defined)
+    # Of a repository whose name CloudFormation makes, the tag alone can be held to.
+    if tag and _OPEN not in tag and _tag(live or "") != tag:
+        yield f"the image is {_shown(live)}, the tag that is defined is {tag}"
+
+
+def _tag(image: str) -> str:
+    """Return the tag of an image, or nothing: a registry may have a port."""
+    return image.rsplit("/", 1)[-1].partition(":")[2]
 
 
 def _differs(name: str, live: object, defined: object) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from warmstack.operate.asking import RefusedError, not_seen
 from warmstack.operate.results import Result
 from warmstack.operate.verification import checks
-from warmstack.operate.verification.differences import model_differences, routing_of, variant_differences
+from warmstack.operate.verification.differences import model_differences, open_parts, routing_of, variant_differences
 from warmstack.operate.verification.expected import Expected
 from warmstack.operate.verification.live import Live
 from warmstack.operate.verification.waiting import Settled
@@ -80,6 +80,10 @@ class ActiveConfiguration:
         """Return the PrefixLength of the variant that routes by prefixes, or None where none does."""
         lengths = [routing_of(one)[1] for one in self._variants.values() if routing_of(one)[0] == "PREFIX_AWARE"]
         return next((one for one in lengths if one is not None), None)
+
+    def model_names(self) -> tuple[str, ...]:
+        """Return the Models that its variants host."""
+        return tuple(str(one["ModelName"]) for one in self._variants.values() if one.get("ModelName"))
 
     def check(self, expected: Expected | None, nothing: str) -> Iterator[Result]:
         """Yield whether it is the one that is defined.
@@ -160,4 +164,6 @@ class ActiveConfiguration:
         differences = list(model_differences(defined, live, whole=whole))
         if differences:
             return check.failed(name, f"it is not that of {expected.source}: {'; '.join(differences)}")
-        return check.passed(name, f"it is that of {expected.source}: image, weights and environment")
+        unknown = " and ".join(open_parts(defined))
+        told = f"; {unknown} cannot be known from the template" if unknown else ""
+        return check.passed(name, f"it is that of {expected.source}: image, weights and environment{told}")

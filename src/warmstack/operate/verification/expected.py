@@ -19,7 +19,7 @@ class Expected:
         definition: The endpoint.
         deployed: Logical id → the physical name that CloudFormation tells; empty without a deployed stack.
         configurations: The names of the stack's endpoint configurations; empty without a deployed stack.
-        unclear: Logical ids of resources of which the template does not say all.
+        unclear: Logical ids of resources of whose environment the template does not say all.
         stack_status: That of the deployed stack, or None.
     """
 
@@ -39,6 +39,7 @@ def of_assembly(
     account: str | None,
     region: str | None,
     parameters: Mapping[str, str] | None = None,
+    deployed: Mapping[str, str] | None = None,
 ) -> Expected:
     """Return an endpoint as a cloud assembly or template defines it.
 
@@ -49,18 +50,28 @@ def of_assembly(
         account: The account that it is deployed in, where it is known.
         region: Likewise the Region.
         parameters: Values of the template's parameters.
+        deployed: The physical ids of a deployed stack's resources, by their logical ids.
 
     Raises:
         OperateError: It cannot be read, or does not define that endpoint.
     """
     try:
-        assembly = read_assembly(path, stack=stack, account=account, region=region, parameters=parameters)
+        assembly = read_assembly(
+            path,
+            stack=stack,
+            account=account,
+            region=region,
+            parameters=parameters,
+            deployed=deployed,
+            # A name that is made up here is never that which CloudFormation makes.
+            is_open=True,
+        )
     except AssemblyError as error:
         raise OperateError(str(error)) from error
     return Expected(
         source=str(path),
         definition=_pick(assembly, endpoint, path),
-        unclear=frozenset(one.logical_id for one in assembly.notices),
+        unclear=frozenset(one.logical_id for one in assembly.notices if "Environment" in one.what),
     )
 
 

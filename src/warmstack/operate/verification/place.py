@@ -20,6 +20,11 @@ from warmstack.operate.verification.run import ExpectedOf
 from warmstack.operate.verification.stack import describe_stack, of_stack, work_on
 from warmstack.outputs import EndpointOutputs
 
+_NOTHING_NAMED = (
+    "no endpoint is named: give its name, a file of cdk deploy --outputs-file, --stack with the name of a deployed "
+    "stack, or --assembly cdk.out"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
@@ -88,10 +93,7 @@ def find_place(named: Named, cloudformation: Callable[[], Any]) -> Place:
         found = of_assembly(named.assembly, endpoint=None, stack=named.stack, account=None, region=named.region)
         return _place(named, found.definition.name, None, named.stack, cloudformation)
     if named.stack is None:
-        raise OperateError(
-            "no endpoint is named: give its name, a file of cdk deploy --outputs-file, --stack with the name of a "
-            "deployed stack, or --assembly cdk.out"
-        )
+        raise OperateError(_NOTHING_NAMED)
     outputs = _published(named.stack, named.region, cloudformation)
     return Place(
         endpoint=outputs.endpoint_name,
@@ -100,6 +102,26 @@ def find_place(named: Named, cloudformation: Callable[[], Any]) -> Place:
         nothing="",
         around=_around(named.stack, cloudformation),
     )
+
+
+def check_named(target: str | None, stack: str | None, assembly: Path | None) -> None:
+    """Look at what was named as far as it can be without AWS: what is wrong there needs no Region to be told.
+
+    Args:
+        target: An endpoint's name, or a file of outputs.
+        stack: A stack: of the file, of the assembly, or a deployed one.
+        assembly: A cloud assembly or template.
+
+    Raises:
+        OperateError: Nothing is named, or the assembly is not there.
+        EndpointError: The outputs cannot be read.
+    """
+    if target is None and stack is None and assembly is None:
+        raise OperateError(_NOTHING_NAMED)
+    if target is not None and is_file(target):
+        read_outputs(Path(target), stack=stack, cloudformation=lambda: None)
+    if assembly is not None and not assembly.exists():
+        of_assembly(assembly, endpoint=None, stack=None, account=None, region=None)
 
 
 def is_file(target: str) -> bool:

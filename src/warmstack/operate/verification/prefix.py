@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from warmstack.client import EndpointClient, ModelRefused
+from warmstack.client import AnswerMalformed, EndpointClient, ModelRefused
 from warmstack.errors import WarmstackError
 from warmstack.operate.results import Result
 from warmstack.operate.verification import checks
-from warmstack.operate.verification.canary import Asked, ClientOf
+from warmstack.operate.verification.canary import Asked, ClientOf, Reforms
 
 LATER_REQUESTS = 6
 ROUNDS = 2
@@ -24,7 +24,11 @@ LEAST_SHARE = 0.5
 """The share of the prompt's tokens that has to be cached for a prefix to count as found; the endings are short."""
 _MARGIN_BYTES = 512
 _FILLER = "The archive keeps one line for each day, and each line tells what was decided and by whom. "
-_NOT_TOLD = "not observable: the server tells no cached tokens"
+_REFORMED = "not observable: answers have no count of cached tokens; a formatter may have changed their form"
+_SETTINGS = {"vllm": "engine.options.enable_prompt_tokens_details", "sglang": "engine.options.enable_cache_report"}
+_ANY_SETTING = (
+    "let the server tell them: on vllm enable_prompt_tokens_details, on sglang enable_cache_report; lmi cannot"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +53,8 @@ def check_prefixes(
     prefix_length: int | None,
     servers: Callable[[Asked], int],
     new_id: Callable[[], str],
+    reforms: Reforms,
+    dialect: Callable[[Asked], str | None],
 ) -> Iterator[Result]:
     """Yield whether later requests of a new prefix find it cached.
 
@@ -58,6 +64,8 @@ def check_prefixes(
         prefix_length: PrefixLength where prefixes route, else None.
         servers: How many copies or instances can serve one of them.
         new_id: Makes texts that no one has sent before.
+        reforms: Tells whether a formatter may change the form of answers.
+        dialect: Tells which server it is: lmi, vllm or sglang; None where nothing says it.
     """
     for one in asked:
         if one.base is not None:
@@ -67,20 +75,40 @@ def check_prefixes(
         elif servers(one) < 2:
             yield checks.PREFIX.skipped(one.shown, "one copy serves: a prefix has nothing to choose from")
         else:
-            yield _observe(client_of(one.name), one.shown, prefix_length, new_id)
+            untold = _untold(one.shown, dialect(one))
+            result = _observe(client_of(one.name), one.shown, prefix_length, new_id, untold)
+            if result is None and reforms(one) is False:
+                way_out = "look at the canary first"
+                result = checks.PREFIX.failed(one.shown, "a request got no answer that a server sends", fix=way_out)
+            yield result or checks.PREFIX.skipped(one.shown, _REFORMED)
 
 
-def _observe(client: EndpointClient, subject: str, prefix_length: int, new_id: Callable[[], str]) -> Result:
+def _untold(subject: str, dialect: str | None) -> Result:
+    """Return that the server does not tell the count, with the way out that its kind has."""
+    check = checks.PREFIX
+    if dialect == "lmi":
+        # Its handler hands arguments to the engine, and this is a setting of vLLM's own front end.
+        return check.skipped(subject, "not observable: lmi tells no cached tokens, and no setting reaches that")
+    setting = _SETTINGS.get(dialect or "")
+    way_out = f"let the server tell them: {setting}" if setting else _ANY_SETTING
+    return check.skipped(subject, "not observable: the server tells no cached tokens", fix=way_out)
+
+
+def _observe(
+    client: EndpointClient, subject: str, prefix_length: int, new_id: Callable[[], str], untold: Result
+) -> Result | None:
+    """Return what was observed; None where answers have another form than a server's."""
     check = checks.PREFIX
     rounds: list[_Round] = []
     try:
         for _ in range(ROUNDS):
             rounds.append(_round(client, _prefix(new_id(), prefix_length + _MARGIN_BYTES)))
             if not rounds[-1].told:
-                way_out = "let the server tell them (enable_prompt_tokens_details, SGLang's enable_cache_report)"
-                return check.skipped(subject, _NOT_TOLD, fix=way_out)
+                return untold
             if rounds[-1].found == LATER_REQUESTS:
                 break
+    except AnswerMalformed:
+        return None
     except ModelRefused as refused:
         return check.skipped(subject, f"not observable: the model refused a prompt of {prefix_length} bytes: {refused}")
     except WarmstackError as error:

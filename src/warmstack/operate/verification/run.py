@@ -24,6 +24,7 @@ from warmstack.operate.verification.endpoint import SERVING, ActiveConfiguration
 from warmstack.operate.verification.expected import Expected
 from warmstack.operate.verification.live import Live, LiveComponent, LiveEndpoint
 from warmstack.operate.verification.prefix import check_prefixes
+from warmstack.operate.verification.servers import Servers
 from warmstack.operate.verification.sessions import check_sessions, has_sessions
 from warmstack.operate.verification.waiting import Settled, Waiting, wait_until_settled
 from warmstack.outputs import EndpointOutputs
@@ -111,7 +112,7 @@ def _without_endpoint(order: VerifyOrder, tools: VerifyTools, refused: RefusedEr
     names = [one.physical_name for one in order.outputs.components.values()] if order.outputs else []
     asked = [Asked(name=one, shown=one) for one in names] or [Asked(name=None, shown=order.endpoint)]
     if order.canary:
-        yield from check_canaries(tools.client_of, asked)
+        yield from check_canaries(tools.client_of, asked, Servers().reforms)
 
 
 def _with_endpoint(order: VerifyOrder, tools: VerifyTools, live: Live, settled: Settled) -> Iterator[Result]:
@@ -136,7 +137,8 @@ def _with_endpoint(order: VerifyOrder, tools: VerifyTools, live: Live, settled: 
         for check in (checks.CANARY, checks.SESSION, checks.PREFIX):
             yield check.skipped(subject, "there is nothing in service to ask")
         return
-    yield from check_canaries(tools.client_of, asked)
+    servers = Servers(live=live, expected=expected, outputs=order.outputs, models=_models(configuration, settled))
+    yield from check_canaries(tools.client_of, asked, servers.reforms)
     published_seconds = order.outputs.session_seconds if order.outputs else None
     yield from check_sessions(
         tools.client_of, asked, sessions=has_sessions(published_seconds, expected), wall=tools.wall()
@@ -147,6 +149,8 @@ def _with_endpoint(order: VerifyOrder, tools: VerifyTools, live: Live, settled: 
         prefix_length=configuration.prefix_length() or _defined_prefix_length(expected),
         servers=lambda one: _servers(settled, one),
         new_id=tools.new_id,
+        reforms=servers.reforms,
+        dialect=servers.dialect,
     )
 
 
@@ -176,6 +180,12 @@ def _asked(settled: Settled, published: Sequence[str]) -> list[Asked]:
         if one.base in able and one.status == "InService"
     ]
     return bases + adapters
+
+
+def _models(configuration: ActiveConfiguration, settled: Settled) -> dict[str | None, tuple[str, ...]]:
+    """Return the Models by the names of their components; those of the variants by None."""
+    found: dict[str | None, tuple[str, ...]] = {None: configuration.model_names()}
+    return found | {name: (one.model_name,) for name, one in settled.components.items() if one.model_name}
 
 
 def _able(one: LiveComponent) -> bool:

@@ -88,6 +88,7 @@ def of_stack(
         body = answer["TemplateBody"]
         text = body if isinstance(body, str) else json.dumps(body)
     deployed: dict[str, str] = {}
+    physical: dict[str, str] = {}
     configurations: set[str] = set()
     for one in ask_all(
         "cloudformation:ListStackResources",
@@ -96,7 +97,11 @@ def of_stack(
         "StackResourceSummaries",
         StackName=stack.name,
     ):
-        if one["ResourceType"].startswith(_SAGEMAKER) and one.get("PhysicalResourceId"):
+        if not one.get("PhysicalResourceId"):
+            continue
+        # What the template names by a function has the name that CloudFormation gave it, such as an image's repository.
+        physical[one["LogicalResourceId"]] = one["PhysicalResourceId"]
+        if one["ResourceType"].startswith(_SAGEMAKER):
             name = one["PhysicalResourceId"].rsplit("/", 1)[-1]
             deployed[one["LogicalResourceId"]] = name
             if one["ResourceType"] == _CONFIG:
@@ -107,7 +112,13 @@ def of_stack(
         path.write_text(text, encoding="utf-8")
         try:
             found = of_assembly(
-                path, endpoint=endpoint, stack=None, account=account, region=region, parameters=stack.parameters
+                path,
+                endpoint=endpoint,
+                stack=None,
+                account=account,
+                region=region,
+                parameters=stack.parameters,
+                deployed=physical,
             )
         except OperateError as error:
             raise OperateError(str(error).replace(str(path), f"the template of stack {stack.name}")) from error

@@ -1,0 +1,67 @@
+"""How long a question to an address of this machine may take: it answers at once, or not at all."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+
+from tests.unit.cli.runner import write
+from tests.unit.operate.preflighting import SPEC
+from warmstack.operate import make_client
+
+
+@pytest.fixture
+def silent() -> Iterator[int]:
+    """A port that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
+        yield int(server.getsockname()[1])
+
+
+def run(*words: str) -> tuple[subprocess.CompletedProcess[str], float]:
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", "from warmstack.cli import main; main()", *words],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    return done, time.monotonic() - began
+
+
+def test_verify_takes_no_longer_than_its_time_allows(silent: int) -> None:
+    done, seconds = run("verify", "demo", "--local", "--port", str(silent), "--timeout", "2s")
+    assert done.returncode == 1
+    assert "ReadTimeoutError" in done.stdout, done.stdout + done.stderr
+    assert seconds < 15
+
+
+def test_preflight_asks_only_once_whether_anything_is_there(silent: int, tmp_path: Path) -> None:
+    spec = write(tmp_path / "tenants.yaml", SPEC)
+    done, seconds = run("preflight", str(spec), "--local", "--port", str(silent))
+    assert done.returncode == 1
+    assert f"nothing of Warmstack answers on port {silent}" in done.stderr
+    assert seconds < 10
+
+
+@pytest.mark.parametrize(
+    ("url", "most", "waits"),
+    [
+        ("http://localhost:8787", 1200.0, (2, 15, 1)),
+        ("http://localhost:8787", 4.0, (2, 4, 1)),
+        ("http://127.0.0.1:8787", 0.0, (2, 1, 1)),
+        ("https://aws.example.org", 4.0, (5, 30, 6)),
+    ],
+)
+def test_an_address_of_this_machine_is_asked_once_and_shortly(
+    url: str, most: float, waits: tuple[float, float, int]
+) -> None:
+    session = boto3.Session(aws_access_key_id="local", aws_secret_access_key="local")
+    client = make_client(session, "sts", region="us-west-2", endpoint_url=url, longest_seconds=most)
+    config = client.meta.config
+    assert (config.connect_timeout, config.read_timeout, config.retries["total_max_attempts"]) == waits
+    client.close()
