@@ -109,7 +109,8 @@ def _leading_elsewhere(environment: Mapping[str, str], url: str) -> str:
     Guard: a Model on AWS would name an image that nobody has built.
     """
     name = "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"
-    if environment.get(name, "").lower() == "true":
-        return f"{name} is true, which takes AWS_ENDPOINT_URL away"
+    if (value := environment.get(name, "")).lower() != "false":
+        # Without it a configuration file may take AWS_ENDPOINT_URL away.
+        return f"{name} is {value or 'not set'}, and not false, as `warmstack local aws env` sets it"
     addresses = {key: value for key, value in environment.items() if key.startswith("AWS_ENDPOINT_URL_") and value}
     return next((f"{key} is {value}" for key, value in sorted(addresses.items()) if value.rstrip("/") != url), "")
