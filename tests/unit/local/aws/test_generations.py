@@ -50,6 +50,15 @@ def test_a_dependency_that_was_turned_round_twice_comes_to_an_end(aws: Running, 
     assert found == ({"One": "a1", "Two": "b1"} if back else {"One": "a3", "Two": "b3"})
 
 
+def test_what_was_made_and_replaced_by_failed_updates_is_deleted_once(aws: Running) -> None:
+    aws.create(text({"One": group("a1"), "Two": group("b1")}))
+    kept(aws, {"One": group("a2"), "Two": group("b1")})
+    kept(aws, {"One": group("a3"), "Two": group("b1")})
+    stack_id = aws.stack()["StackId"]
+    aws.delete()
+    assert aws.events(stack_id).count("One DELETE_COMPLETE") == 3
+
+
 def test_what_was_changed_and_then_replaced_is_changed_back(aws: Running) -> None:
     ssm = aws.client("ssm")
     two = group("b1")

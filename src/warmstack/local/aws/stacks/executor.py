@@ -278,19 +278,12 @@ class Executor:
             if one.logical_id in stack.resources:
                 stack.resources[one.logical_id] = one
         # What is gone needs no second removal.
-        gone = {(one.logical_id, one.physical_id) for one in removal.removed}
+        gone = {one.key for one in removal.removed}
         stack.resources = {
-            name: one
-            for name, one in stack.resources.items()
-            if one.physical_id and (name, one.physical_id) not in gone
+            name: one for name, one in stack.resources.items() if one.physical_id and one.key not in gone
         }
 
 
 def _all_of(stack: Stack) -> list[Resource]:
-    """Return what a stack has made: an update that failed and was kept as it is has left more than its own."""
-    known = [*stack.resources.values()]
-    return [*(one for one in (*stack.fresh, *stack.leftovers) if not _is_among(one, known)), *known]
-
-
-def _is_among(resource: Resource, others: Sequence[Resource]) -> bool:
-    return any(one.logical_id == resource.logical_id and one.physical_id == resource.physical_id for one in others)
+    """Return what a stack has made, each once: an update that failed and was kept has left more than its own."""
+    return list({one.key: one for one in (*stack.fresh, *stack.leftovers, *stack.resources.values())}.values())

@@ -41,8 +41,7 @@ class Resource:
         properties: What it was made from, with every function answered.
         attributes: What ``Fn::GetAtt`` answers.
         metadata: Its metadata in the template.
-        depends_on: The logical ids that it was made after.
-        uses: The same, each with the physical id that it had then: another one may have taken its place since.
+        uses: What it was made after, by the keys of then: another one may have taken a place since.
         deletion_policy: What happens when it leaves the template: Delete or Retain.
         replace_policy: What happens when another one takes its place.
         status: Its status.
@@ -56,13 +55,22 @@ class Resource:
     properties: Mapping[str, Any] = field(default_factory=dict)
     attributes: Mapping[str, Any] = field(default_factory=dict)
     metadata: Any = None
-    depends_on: frozenset[str] = frozenset()
     uses: frozenset[tuple[str, str]] = frozenset()
     deletion_policy: str = "Delete"
     replace_policy: str = "Delete"
     status: str = ""
     reason: str = ""
     changed_at: datetime
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Its logical and its physical id: of one place there may be several, and a bucket and its policy share one."""
+        return self.logical_id, self.physical_id
+
+    @property
+    def depends_on(self) -> frozenset[str]:
+        """The logical ids that it was made after."""
+        return frozenset(logical_id for logical_id, _ in self.uses)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,14 +184,13 @@ class Stack:
     leftovers: list[Resource] = field(default_factory=list)
     is_protected: bool = False
     is_cancelled: bool = False
+    was_whole: bool = False
     disable_rollback: bool = False
     role_arn: str | None = None
     capabilities: tuple[str, ...] = ()
     notification_arns: tuple[str, ...] = ()
     token: str | None = None
     work: asyncio.Task[None] | None = None
-
-    was_whole: bool = False
 
     @property
     def is_busy(self) -> bool:

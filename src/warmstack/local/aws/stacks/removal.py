@@ -36,13 +36,13 @@ class Removal:
     async def run(self) -> bool:
         """Do every step; return whether all went well."""
         for one in reversed(self._resources):
-            self._tasks[_key(one)] = asyncio.create_task(self._step(one))
+            self._tasks[one.key] = asyncio.create_task(self._step(one))
         return all(await asyncio.gather(*self._tasks.values()))
 
     async def _step(self, resource: Resource) -> bool:
         # Every task is there before the first one runs. By the physical id: what took the place of something else may
         # need it the other way round.
-        after = [self._tasks[_key(one)] for one in self._resources if _key(resource) in one.uses]
+        after = [self._tasks[one.key] for one in self._resources if resource.key in one.uses]
         if not all(await asyncio.gather(*after)):
             return False
         try:
@@ -66,8 +66,3 @@ def on_undo(resource: Resource) -> str:
 def on_replace(resource: Resource) -> str:
     """Return what the template says about a resource whose place another one takes."""
     return resource.replace_policy
-
-
-def _key(resource: Resource) -> tuple[str, str]:
-    # A bucket and its policy have one physical id.
-    return resource.logical_id, resource.physical_id

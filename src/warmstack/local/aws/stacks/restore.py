@@ -59,14 +59,10 @@ class Restore:
             return await self._workshop.change(self._stack, now, then, is_stopped=lambda: False)
         # The one whose place was taken is still there: the removal of what was replaced comes last. It may have been
         # changed before that, by an update that failed and was kept as it was.
-        left = [one for one in self._stack.leftovers if _id(one) == _id(then)]
+        left = [one for one in self._stack.leftovers if one.key == then.key]
         if left and logical_state(left[-1]) != logical_state(then):
             return await self._workshop.change(self._stack, left[-1], then, is_stopped=lambda: False)
         return self._workshop.journal.resource(self._stack, then, "UPDATE_COMPLETE")
-
-
-def _id(resource: Resource) -> tuple[str, str]:
-    return resource.logical_id, resource.physical_id
 
 
 def logical_state(resource: Resource) -> tuple[object, ...]:

@@ -79,8 +79,7 @@ class Rollout:
             logical_id=logical_id,
             kind=kind,
             metadata=written.get("Metadata"),
-            depends_on=self._waits[logical_id],
-            uses=frozenset((one, self._stack.resources[one].physical_id) for one in self._waits[logical_id]),
+            uses=frozenset(self._stack.resources[one].key for one in self._waits[logical_id]),
             deletion_policy=str(written.get("DeletionPolicy", "Delete")),
             replace_policy=str(written.get("UpdateReplacePolicy", "Delete")),
             changed_at=self._workshop.journal.now(),
@@ -160,7 +159,7 @@ class Rollout:
 def _kept(before: Resource, wanted: Resource) -> Resource:
     """Return a resource that stays as it is, with what only its stack has to know of it."""
     changed: dict[str, Any] = {
-        name: getattr(wanted, name) for name in ("deletion_policy", "depends_on", "metadata", "replace_policy", "uses")
+        name: getattr(wanted, name) for name in ("deletion_policy", "metadata", "replace_policy", "uses")
     }
     return replace(before, **changed)
 
