@@ -152,14 +152,13 @@ def main() -> None:
     interrupt = _Interrupt()
     try:
         build_app().synth()
-    except WarmstackError as error:
-        sys.exit(str(error))
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except Exception as error:
+    except BaseException as error:
+        # Guard: code that an interrupt broke off raises what it likes, a refusal of the spec or a panic of Rust too.
         if interrupt.happened:
             sys.exit(130)
-        if os.environ.get("WARMSTACK_TRACEBACK"):
+        if isinstance(error, WarmstackError):
+            sys.exit(str(error))
+        if os.environ.get("WARMSTACK_TRACEBACK") or not isinstance(error, Exception):
             raise
         sys.exit(_message(error))
     # Guard: Python drops an interrupt that comes while it frees an object.

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -186,11 +187,30 @@ def test_an_interrupt_ends_without_a_traceback(tmp_path: Path, delay: float) -> 
     assert (started.returncode, out, errors) == (130, "", "")
 
 
-def _broken_planning(tmp_path: Path) -> dict[str, str]:
+@pytest.mark.parametrize("made", ["Exception", "BaseException", "warmstack.errors.WarmstackError"])
+def test_an_interrupt_is_the_cause_whatever_it_is_made_into(tmp_path: Path, made: str) -> None:
+    """Extensions turn it into errors of their own: pydantic's core panics when it broke off an import."""
+    broken = f"""
+    import os, signal, time, warmstack.errors
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(10)
+    except KeyboardInterrupt:
+        raise {made}("broken off") from None
+    """
+    environment = _environment({"spec": "specs/eagle3.yaml"}, CDK_OUTDIR=str(tmp_path / "out"))
+    done = _run([sys.executable, "app.py"], environment | _broken_planning(tmp_path, broken))
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def _broken_planning(
+    tmp_path: Path, body: str = "raise ZeroDivisionError('division by zero\\nmore')"
+) -> dict[str, str]:
     """A way to a defect: Python reads sitecustomize when it starts."""
     (tmp_path / "sitecustomize.py").write_text(
         "import warmstack.plan.planner as planner\n"
-        "def broken(*_): raise ZeroDivisionError('division by zero\\nmore')\n"
+        "def broken(*_):\n"
+        f"{textwrap.indent(textwrap.dedent(body), '    ')}\n"
         "planner.plan_served = broken\n",
         encoding="utf-8",
     )
