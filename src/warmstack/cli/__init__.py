@@ -5,7 +5,12 @@ from __future__ import annotations
 import gc
 import io
 import os
+import signal
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 
 def main() -> None:
@@ -13,6 +18,7 @@ def main() -> None:
     # A command lives for a fraction of a second: collecting garbage would be a tenth of it and free nothing.
     gc.disable()
     _prepare_streams()
+    interrupts = _count_interrupts()
     try:
         _run()
     except KeyboardInterrupt:
@@ -21,7 +27,12 @@ def main() -> None:
         # Guard: the reader (head, less) has gone; without this Python complains again while it exits.
         _let_output_go()
         sys.exit(1)
-    except Exception as error:
+    except SystemExit:
+        raise
+    except BaseException as error:
+        # Guard: pydantic's core makes an interrupt that breaks off its imports into a panic, which is no Exception.
+        if interrupts and not isinstance(error, Exception):
+            sys.exit(130)
         if os.environ.get("WARMSTACK_TRACEBACK"):
             raise
         print(
@@ -55,6 +66,20 @@ def _run() -> None:
         print(f"warmstack: the output cannot be written: {error.strerror or error}", file=sys.stderr)
         _let_output_go()
         sys.exit(1)
+
+
+def _count_interrupts() -> list[int]:
+    """Return a list that gets an entry for each Ctrl-C, until a command handles it in another way."""
+    happened: list[int] = []
+
+    def count(signum: int, frame: FrameType | None) -> None:
+        happened.append(signum)
+        signal.default_int_handler(signum, frame)
+
+    # Guard: a shell starts what it runs in the background with interrupts ignored; so they stay.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, count)
+    return happened
 
 
 def _prepare_streams() -> None:

@@ -33,6 +33,40 @@ def test_no_traceback_reaches_a_user(root: Path) -> None:
     assert "Traceback" in shown.stderr
 
 
+@pytest.mark.parametrize("made", ["KeyboardInterrupt", "BaseException"])
+def test_an_interrupt_ends_quietly_though_an_extension_panics_of_it(root: Path, made: str) -> None:
+    code = f"""
+import os, signal, time
+import warmstack.cli.validate as validate
+from warmstack.cli import main
+def broken(*words, **options):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(10)
+    except KeyboardInterrupt:
+        raise {made}("broken off") from None
+validate.validate_specs = broken
+main()
+"""
+    words = [sys.executable, "-c", code, "validate", "specs/sticky-chat.yaml"]
+    done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_a_panic_without_an_interrupt_is_a_defect(root: Path) -> None:
+    code = (
+        "import warmstack.cli.validate as validate\n"
+        "def boom(*words, **options): raise BaseException('boom')\n"
+        "validate.validate_specs = boom\n"
+        "from warmstack.cli import main\n"
+        "main()"
+    )
+    words = [sys.executable, "-c", code, "validate", "specs/sticky-chat.yaml"]
+    done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert "internal error: BaseException: boom" in done.stderr
+
+
 def test_a_closed_pipe_ends_quietly(root: Path) -> None:
     command = f'"{sys.executable}" -c "from warmstack.cli import main; main()" catalog models --json | head -c 10'
     done = subprocess.run(["bash", "-c", command], cwd=root, capture_output=True, text=True, check=False, timeout=60)
