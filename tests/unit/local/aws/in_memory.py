@@ -134,8 +134,9 @@ class InMemorySageMaker:
 
     def _update(self, kind: str, members: Mapping[str, Any]) -> Mapping[str, Any]:
         found = self._get(kind, str(members[f"{kind}Name"]))
-        if found.status not in ("InService", "Failed"):
-            raise _refused(f'Cannot update in-progress {_SAID[kind]} "{found.arn}".')
+        # An endpoint that did not come into service cannot be updated; a component can.
+        if found.status not in (("InService",) if kind == "Endpoint" else ("InService", "Failed")):
+            raise _refused(f'Cannot update {_SAID[kind]} "{found.arn}" in the status {found.status}.')
         self._check_references(members)
         found.status, found.passing, found.changed = "Updating", self.polls, self._now()
         found.wanted = {key: members[key] for key in ("EndpointConfigName", "RuntimeConfig", "Specification")

@@ -211,6 +211,6 @@ def test_a_template_is_validated_and_summed_up(aws: Running) -> None:
 
 def test_an_operation_that_is_not_served_is_named(aws: Running) -> None:
     with pytest.raises(
-        ClientError, match="does not serve CloudFormation's ListTypes; it serves ContinueUpdateRollback"
+        ClientError, match="does not serve CloudFormation's ListTypes; it serves CancelUpdateStack, Cont"
     ):
         aws.cloudformation.list_types()

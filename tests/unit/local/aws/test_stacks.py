@@ -150,17 +150,13 @@ def test_a_deletion_goes_backwards_and_leaves_nothing(aws: Running) -> None:
     aws.create(components(adapters=("legal",)))
     aws.sagemaker.calls.clear()
     assert aws.delete()["StackStatus"] == "DELETE_COMPLETE"
-    assert (
-        aws.sagemaker.operations()
-        == [
-            "DeleteInferenceComponent",
-            "DeleteInferenceComponent",
-            "DeleteEndpoint",
-            "DeleteModel",
-            "DeleteEndpointConfig",
-        ]
-        or aws.sagemaker.things == {}
+    called = aws.sagemaker.operations()
+    # The model and the configuration need nothing of one another.
+    assert (called[:3], sorted(called[3:])) == (
+        ["DeleteInferenceComponent", "DeleteInferenceComponent", "DeleteEndpoint"],
+        ["DeleteEndpointConfig", "DeleteModel"],
     )
+    assert aws.sagemaker.things == {}
     assert aws.client("iam").list_roles()["Roles"] == []
     with pytest.raises(ClientError, match="Stack with id demo does not exist"):
         aws.stack()
@@ -236,7 +232,7 @@ def test_what_is_retained_stays(aws: Running) -> None:
     assert "Kept DELETE_SKIPPED" in aws.events()
     stack_id = aws.stack()["StackId"]
     aws.delete()
-    assert aws.events(stack_id)[-2:] == ["Other DELETE_COMPLETE", "demo DELETE_COMPLETE"] or True
+    assert aws.events(stack_id).count("Kept DELETE_SKIPPED") == 2
     names = [one["Name"] for one in aws.client("ssm").describe_parameters()["Parameters"]]
     assert sorted(names) == ["/demo/second", "/demo/value"]
 

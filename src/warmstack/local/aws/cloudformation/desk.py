@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -114,7 +115,20 @@ class Desk:
         stack.role_arn = members.get("RoleARN", stack.role_arn)
         stack.capabilities = tuple(members.get("Capabilities", stack.capabilities))
         stack.notification_arns = tuple(members.get("NotificationARNs", stack.notification_arns))
-        stack.work = asyncio.get_running_loop().create_task(work)
+        stack.work = asyncio.get_running_loop().create_task(self._to_its_end(stack, work))
+
+    async def _to_its_end(self, stack: Stack, work: Coroutine[Any, Any, None]) -> None:
+        """Do the work; a defect ends it with a status, too, so that nobody waits for ever."""
+        try:
+            await work
+        except Exception as error:
+            traceback.print_exception(error)
+            if not stack.is_busy:
+                return
+            whole = stack.status.removesuffix("_IN_PROGRESS").removesuffix("_COMPLETE_CLEANUP")
+            self.journal.stack(
+                stack, f"{whole}_FAILED", f"a defect of the local AWS, whose log says where: {_first(error)}"
+            )
 
     async def linger(self, stack: Stack) -> None:
         """Wait a moment for a stack that is being worked on.
@@ -167,3 +181,9 @@ class Desk:
         """Forget what was answered about a stack: one that is deleted may be created again."""
         for key in [one for one in self.answered if one[1:3] == (stack.region, stack.name)]:
             del self.answered[key]
+
+
+def _first(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {error}"

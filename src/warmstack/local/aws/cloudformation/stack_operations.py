@@ -19,6 +19,7 @@ class StackOperations:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self.operations: Mapping[str, Operation] = {
+            "CancelUpdateStack": self._cancel,
             "ContinueUpdateRollback": self._continue_rollback,
             "CreateStack": self._create,
             "DeleteStack": self._delete,
@@ -97,6 +98,14 @@ class StackOperations:
         desk.forget(stack)
         creation = stack.work if is_creating else None
         desk.begin(stack, members, desk.executor.delete(stack, retained, after=creation))
+        return {}
+
+    async def _cancel(self, members: Members, region: str) -> Members:
+        stack = self._desk.store.get(str(members["StackName"]), region)
+        if stack.status != "UPDATE_IN_PROGRESS":
+            raise invalid(f"CancelUpdateStack cannot be called from current stack status {stack.status}")
+        # What waits stops waiting, and the update rolls back.
+        stack.is_cancelled = True
         return {}
 
     async def _roll_back(self, members: Members, region: str) -> Members:

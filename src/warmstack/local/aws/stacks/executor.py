@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from warmstack.assembly.unresolved import Problems
 from warmstack.local.aws.errors import ResourceError
 from warmstack.local.aws.stacks.live import LiveTemplate
-from warmstack.local.aws.stacks.outputs import answer_outputs
-from warmstack.local.aws.stacks.records import Desired, Output, Resource, Snapshot, Stack
+from warmstack.local.aws.stacks.outputs import answer_outputs, check_exports, resolve_outputs
+from warmstack.local.aws.stacks.records import Desired, Output, Resource, Snapshot, Stack, everything
 from warmstack.local.aws.stacks.removal import Removal, on_delete, on_replace, on_undo
 from warmstack.local.aws.stacks.restore import Restore
 from warmstack.local.aws.stacks.rollout import Rollout
@@ -53,13 +53,12 @@ class Executor:
             stack: The stack.
             desired: The template and its parameters.
             resources: What is there.
-            used: Gets the exports that are asked for; None only looks.
+            used: Gets the names of the exports that are asked for.
         """
 
         def imported(name: str) -> str | None:
             if used is not None:
                 used.add(name)
-                stack.imports.add(name)
             return self.exports(stack.region, name)
 
         return LiveTemplate(
@@ -84,13 +83,13 @@ class Executor:
         """
         journal = self.workshop.journal
         stack.desired = desired
+        imports = self._hold_imports(stack, desired, waits)
         journal.stack(stack, "CREATE_IN_PROGRESS", USER_INITIATED)
-        used: set[str] = set()
-        reason = await self._roll_out(stack, desired, waits, used)
+        reason = await self._roll_out(stack, desired, waits)
         if stack.is_cancelled:
             return
         if reason is None:
-            self._settle(stack, desired, "CREATE_COMPLETE", imports=used)
+            self._settle(stack, desired, "CREATE_COMPLETE", imports=imports)
         elif on_failure == "DO_NOTHING":
             journal.stack(stack, "CREATE_FAILED", reason)
         else:
@@ -118,16 +117,19 @@ class Executor:
                 imports=frozenset(stack.imports),
             )
         stack.desired = desired
+        imports = self._hold_imports(stack, desired, waits)
         journal.stack(stack, "UPDATE_IN_PROGRESS", USER_INITIATED)
-        used: set[str] = set()
-        reason = await self._roll_out(stack, desired, waits, used)
-        if reason is None:
+        reason = await self._roll_out(stack, desired, waits)
+        if stack.is_cancelled:
+            stack.is_cancelled = False
+            await self.roll_back(stack, USER_INITIATED)
+        elif reason is None:
             journal.stack(stack, "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
             gone = [one for name, one in stack.resources.items() if name not in waits]
             for one in gone:
                 del stack.resources[one.logical_id]
             await self._clean(stack, gone, stack.leftovers)
-            self._settle(stack, desired, "UPDATE_COMPLETE", imports=used)
+            self._settle(stack, desired, "UPDATE_COMPLETE", imports=imports)
         elif keep_failed:
             journal.stack(stack, "UPDATE_FAILED", reason)
         else:
@@ -147,6 +149,9 @@ class Executor:
             await self._undo_creation(stack, reason)
             return
         journal.stack(stack, "UPDATE_ROLLBACK_IN_PROGRESS", reason)
+        made = {one.key for one in stack.fresh}
+        # As they are now: the restoration puts others in the place of some of them.
+        fresh = [one for one in everything(stack) if one.key in made]
         restore = Restore(self.workshop, stack, then, skipped)
         if not await restore.run():
             what = f"The following resource(s) failed to update: [{', '.join(sorted(restore.failed))}]."
@@ -154,10 +159,9 @@ class Executor:
             return
         journal.stack(stack, "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS")
         stack.resources = {name: stack.resources[name] for name in then.resources}
-        kept = {one.physical_id for one in stack.resources.values()}
+        kept = {one.key for one in stack.resources.values()}
         # What took the place of something goes first, and nothing refers to any of it now.
-        fresh = [one for one in stack.fresh if one.physical_id not in kept]
-        await Removal(self.workshop, stack, fresh, on_undo).run()
+        await Removal(self.workshop, stack, [one for one in fresh if one.key not in kept], on_undo).run()
         stack.outputs = then.outputs
         self._settle(stack, then.desired, "UPDATE_ROLLBACK_COMPLETE", imports=then.imports)
 
@@ -174,12 +178,13 @@ class Executor:
         journal = self.workshop.journal
         journal.stack(stack, "DELETE_IN_PROGRESS", USER_INITIATED)
         if after is not None:
-            await after
+            # Whatever became of it: what it has made goes.
+            await asyncio.wait({after})
             stack.is_cancelled = False
         removal = Removal(
             self.workshop,
             stack,
-            _all_of(stack),
+            everything(stack),
             lambda one: "Retain" if one.logical_id in retained else on_delete(one),
         )
         if await removal.run():
@@ -188,13 +193,24 @@ class Executor:
             stack.deleted = journal.now()
             journal.stack(stack, "DELETE_COMPLETE")
             return
-        self._take_away(stack, removal)
+        stack.forget(removal.removed)
         failed = ", ".join(sorted(removal.failed))
         journal.stack(stack, "DELETE_FAILED", f"The following resource(s) failed to delete: [{failed}].")
 
-    async def _roll_out(self, stack: Stack, desired: Desired, waits: Waits, used: set[str]) -> str | None:
+    def _hold_imports(self, stack: Stack, desired: Desired, waits: Waits) -> set[str]:
+        """Return the exports that a template uses; from now on nobody takes them away."""
+        used: set[str] = set()
+        # Guard: not as resources come to ask for them, which may be minutes after the stack began to count on them.
+        template = self.template(stack, desired, {}, used)
+        for logical_id in waits:
+            template.resolve(template.properties(logical_id), logical_id)
+        resolve_outputs(template)
+        stack.imports |= used
+        return used
+
+    async def _roll_out(self, stack: Stack, desired: Desired, waits: Waits) -> str | None:
         """Make and change resources; return why that failed."""
-        rollout = Rollout(self.workshop, stack, lambda: self.template(stack, desired, stack.resources, used), waits)
+        rollout = Rollout(self.workshop, stack, lambda: self.template(stack, desired, stack.resources), waits)
         if not await rollout.run():
             words = sorted(set(rollout.failed.values()))
             parts = [
@@ -204,40 +220,30 @@ class Executor:
             ]
             return " ".join(parts)
         try:
-            stack.outputs = self._outputs(stack, desired, waits, used)
+            outputs = self.outputs(stack, desired, waits)
+            check_exports(
+                outputs,
+                before=stack.outputs,
+                owner=lambda export: self._other_owner(stack, export),
+                users=lambda export: self.imported_by(stack.region, export),
+            )
         except ResourceError as error:
             return str(error)
+        stack.outputs = outputs
         return None
 
-    def outputs(self, stack: Stack, desired: Desired, waits: Waits, used: set[str] | None = None) -> tuple[Output, ...]:
+    def outputs(self, stack: Stack, desired: Desired, waits: Waits) -> tuple[Output, ...]:
         """Return the outputs of a stack whose resources are there.
 
         Raises:
             ResourceError: One of them has no value.
         """
         there = {name: stack.resources[name] for name in waits}
-        return answer_outputs(self.template(stack, desired, there, used))
+        return answer_outputs(self.template(stack, desired, there))
 
-    def _outputs(self, stack: Stack, desired: Desired, waits: Waits, used: set[str]) -> tuple[Output, ...]:
-        outputs = self.outputs(stack, desired, waits, used)
-        exports: dict[str, Output] = {}
-        for one in outputs:
-            if one.export is None:
-                continue
-            owner = self.exported_by(stack.region, one.export)
-            if owner not in (None, stack.id):
-                raise ResourceError(f"Export with name {one.export} is already exported by stack {owner}")
-            if one.export in exports:
-                both = f"{exports[one.export].key} and {one.key}"
-                raise ResourceError(f"Outputs {both} both export {one.export}; the name of an export is unique")
-            exports[one.export] = one
-        for was in stack.outputs:
-            users = self.imported_by(stack.region, was.export) if was.export else []
-            now = exports.get(was.export or "")
-            if users and (now is None or now.value != was.value):
-                word = "deleted" if now is None else "updated"
-                raise ResourceError(f"Export {was.export} cannot be {word} as it is in use by {' and '.join(users)}")
-        return outputs
+    def _other_owner(self, stack: Stack, export: str) -> str | None:
+        owner = self.exported_by(stack.region, export)
+        return None if owner == stack.id else owner
 
     def _settle(self, stack: Stack, desired: Desired, status: str, *, imports: Collection[str]) -> None:
         """Set the status of a stack that is whole again."""
@@ -263,27 +269,12 @@ class Executor:
     async def _undo_creation(self, stack: Stack, reason: str) -> None:
         journal = self.workshop.journal
         journal.stack(stack, "ROLLBACK_IN_PROGRESS", reason)
-        removal = Removal(self.workshop, stack, _all_of(stack), on_undo)
-        if await removal.run():
-            self._take_away(stack, removal)
+        removal = Removal(self.workshop, stack, everything(stack), on_undo)
+        is_gone = await removal.run()
+        stack.forget(removal.removed)
+        if is_gone:
             stack.outputs = ()
             self._settle(stack, stack.desired, "ROLLBACK_COMPLETE", imports=())
             return
-        self._take_away(stack, removal)
         failed = ", ".join(sorted(removal.failed))
         journal.stack(stack, "ROLLBACK_FAILED", f"The following resource(s) failed to delete: [{failed}].")
-
-    def _take_away(self, stack: Stack, removal: Removal) -> None:
-        for one in removal.removed:
-            if one.logical_id in stack.resources:
-                stack.resources[one.logical_id] = one
-        # What is gone needs no second removal.
-        gone = {one.key for one in removal.removed}
-        stack.resources = {
-            name: one for name, one in stack.resources.items() if one.physical_id and one.key not in gone
-        }
-
-
-def _all_of(stack: Stack) -> list[Resource]:
-    """Return what a stack has made, each once: an update that failed and was kept has left more than its own."""
-    return list({one.key: one for one in (*stack.fresh, *stack.leftovers, *stack.resources.values())}.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -42,11 +42,12 @@ class Resource:
         attributes: What ``Fn::GetAtt`` answers.
         metadata: Its metadata in the template.
         uses: What it was made after, by the keys of then: another one may have taken a place since.
-        deletion_policy: What happens when it leaves the template: Delete or Retain.
+        deletion_policy: What happens when it leaves the template: Delete, Retain or RetainExceptOnCreate.
         replace_policy: What happens when another one takes its place.
         status: Its status.
         reason: Why.
         changed_at: Since when.
+        is_made: Whether it was ever there as it was wanted: one whose creation failed half-way was not.
     """
 
     logical_id: str
@@ -61,6 +62,7 @@ class Resource:
     status: str = ""
     reason: str = ""
     changed_at: datetime
+    is_made: bool = False
 
     @property
     def key(self) -> tuple[str, str]:
@@ -107,7 +109,6 @@ class Desired:
         document: The same, read.
         parameters: The values of its parameters.
         tags: The stack's own tags.
-        description: What the template says of itself.
     """
 
     text: str
@@ -161,8 +162,8 @@ class Stack:
 
     ``whole`` is where a rollback leads; until an operation has come to its end, ``fresh`` is what a rollback removes,
     and ``leftovers`` what the end of an update removes. ``imports`` are the exports of others that it uses, and while
-    it is updated also those that it used. ``is_cancelled`` says that its creation is to end because it is deleted,
-    ``was_whole`` that an operation on it has once come to its end.
+    it is updated also those that it used. ``is_cancelled`` says that nothing new begins: its creation ends as it is
+    deleted, or its update as somebody cancels it; ``was_whole`` that an operation on it has once come to its end.
     """
 
     name: str
@@ -201,3 +202,18 @@ class Stack:
     def is_deleted(self) -> bool:
         """Whether it is gone."""
         return self.status == "DELETE_COMPLETE"
+
+    def forget(self, removed: Iterable[Resource]) -> None:
+        """Forget resources that are gone: what bears their names later may be another stack's."""
+        gone = {one.key for one in removed}
+        self.resources = {name: one for name, one in self.resources.items() if one.physical_id and one.key not in gone}
+        self.fresh = [one for one in self.fresh if one.key not in gone]
+        self.leftovers = [one for one in self.leftovers if one.key not in gone]
+
+
+def everything(stack: Stack) -> list[Resource]:
+    """Return what a stack has made, each once and as it is now.
+
+    Updates that failed and were kept leave more than one resource in a place.
+    """
+    return list({one.key: one for one in (*stack.fresh, *stack.leftovers, *stack.resources.values())}.values())

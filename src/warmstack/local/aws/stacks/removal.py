@@ -35,9 +35,10 @@ class Removal:
 
     async def run(self) -> bool:
         """Do every step; return whether all went well."""
-        for one in reversed(self._resources):
-            self._tasks[one.key] = asyncio.create_task(self._step(one))
-        return all(await asyncio.gather(*self._tasks.values()))
+        async with asyncio.TaskGroup() as group:
+            for one in reversed(self._resources):
+                self._tasks[one.key] = group.create_task(self._step(one))
+        return all(one.result() for one in self._tasks.values())
 
     async def _step(self, resource: Resource) -> bool:
         # Every task is there before the first one runs. By the physical id: what took the place of something else may

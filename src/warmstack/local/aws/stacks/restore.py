@@ -31,9 +31,10 @@ class Restore:
 
     async def run(self) -> bool:
         """Do every step; return whether all went well."""
-        for logical_id in self._snapshot.resources:
-            self._tasks[logical_id] = asyncio.create_task(self._step(logical_id))
-        return all(await asyncio.gather(*self._tasks.values()))
+        async with asyncio.TaskGroup() as group:
+            for logical_id in self._snapshot.resources:
+                self._tasks[logical_id] = group.create_task(self._step(logical_id))
+        return all(one.result() for one in self._tasks.values())
 
     async def _step(self, logical_id: str) -> bool:
         then = self._snapshot.resources[logical_id]

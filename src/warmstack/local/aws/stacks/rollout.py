@@ -17,6 +17,7 @@ from warmstack.local.aws.resources.registry import handler_of
 from warmstack.local.aws.stacks.differences import difference
 from warmstack.local.aws.stacks.live import LiveTemplate
 from warmstack.local.aws.stacks.records import Resource, Stack
+from warmstack.local.aws.stacks.removal import on_undo
 from warmstack.local.aws.stacks.workshop import Workshop, custom_name
 
 REPLACING = "Requested update requires the creation of a new physical resource; hence creating one."
@@ -54,22 +55,47 @@ class Rollout:
 
     async def run(self) -> bool:
         """Do every step; return whether all went well."""
-        for logical_id in self._waits:
-            self._tasks[logical_id] = asyncio.create_task(self._step(logical_id))
-        return all(await asyncio.gather(*self._tasks.values()))
+        async with asyncio.TaskGroup() as group:
+            for logical_id in self._waits:
+                self._tasks[logical_id] = group.create_task(self._step(logical_id))
+        return all(one.result() for one in self._tasks.values())
 
     async def _step(self, logical_id: str) -> bool:
         ready = await asyncio.gather(*(self._tasks[one] for one in sorted(self._waits[logical_id])))
         if not all(ready) or self.is_stopped:
             return False
-        before = self._stack.resources.get(logical_id)
-        word = "UPDATE" if before is not None and before.physical_id else "CREATE"
+        how = "delete"
         try:
-            await self._bring(logical_id, before if word == "UPDATE" else None)
+            before = await self._whole(logical_id)
+            how = "create" if before is None else "update"
+            await self._bring(logical_id, before)
         except ResourceError:
-            self.failed[logical_id] = word.lower()
+            self.failed[logical_id] = how
             return False
         return True
+
+    async def _whole(self, logical_id: str) -> Resource | None:
+        """Return what is there to be changed; what failed half-way while it was made is removed before.
+
+        So CloudFormation does it with what "has no last stable state", and SageMaker would refuse to update it.
+
+        Raises:
+            ResourceError: It could not be removed.
+        """
+        stack = self._stack
+        there = stack.resources.get(logical_id)
+        if there is None or not there.physical_id:
+            return None
+        if there.is_made:
+            return there
+        stack.forget([await self._workshop.remove(stack, there, policy=on_undo(there))])
+        # What it was to replace is there still.
+        left = [one for one in stack.leftovers if one.logical_id == logical_id]
+        if not left:
+            return None
+        stack.leftovers.remove(left[-1])
+        stack.resources[logical_id] = left[-1]
+        return left[-1]
 
     async def _bring(self, logical_id: str, before: Resource | None) -> None:
         template = self._template()
@@ -87,7 +113,7 @@ class Rollout:
         try:
             wanted = replace(wanted, properties=template.answered(logical_id))
             check_properties(kind, logical_id, wanted.properties)
-        except ResourceError as error:
+        except Exception as error:
             raise self._workshop.failed(self._stack, before or wanted, _word(before), error) from error
         if before is None:
             self._stack.resources[logical_id] = await self._make(wanted)
@@ -151,6 +177,7 @@ class Rollout:
                 physical_id=before.physical_id,
                 attributes=before.attributes,
                 uses=before.uses | wanted.uses,
+                is_made=True,
             )
             resources[before.logical_id] = replace(tried, status="UPDATE_FAILED", reason=str(error))
             raise

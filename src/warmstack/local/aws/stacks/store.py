@@ -36,10 +36,6 @@ class Store:
         """Return an ARN of CloudFormation."""
         return f"arn:{partition_of(region)[0]}:cloudformation:{region}:{self._account}:{resource}"
 
-    def drop(self, stack: Stack) -> None:
-        """Forget a stack."""
-        del self._stacks[stack.id]
-
     def find(self, name: str, region: str) -> Stack | None:
         """Return a stack by its name, or by its id; by its id also one that is gone."""
         if name.startswith("arn:"):
@@ -76,9 +72,9 @@ class Store:
         return next((stack.id for stack, export, _ in self.exports(region) if export == name), None)
 
     def exports(self, region: str) -> Iterator[tuple[Stack, str, str]]:
-        """Yield the exports of a Region: the stack, the name, the value."""
+        """Yield the exports of a Region: the stack, the name, the value; not of stacks that are on their way out."""
         for stack in self.there(region):
-            for output in stack.outputs:
+            for output in stack.outputs if stack.status != "DELETE_IN_PROGRESS" else ():
                 if output.export is not None:
                     yield stack, output.export, output.value
 

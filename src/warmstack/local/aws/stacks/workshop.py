@@ -65,7 +65,7 @@ class Workshop:
         made = await self._done(stack, lambda: known[0] if known else resource, word, _handler(resource).create(order))
         assert made is not None
         note(made)
-        found = replace(known[0], physical_id=made.physical_id, attributes=made.attributes)
+        found = replace(known[0], physical_id=made.physical_id, attributes=made.attributes, is_made=True)
         return self.journal.resource(stack, found, f"{word}_COMPLETE", made.note)
 
     async def change(
@@ -76,7 +76,7 @@ class Workshop:
         Raises:
             ResourceError: It could not be changed; the events say so.
         """
-        wanted = replace(wanted, physical_id=before.physical_id, attributes=before.attributes)
+        wanted = replace(wanted, physical_id=before.physical_id, attributes=before.attributes, is_made=before.is_made)
         wanted = self.journal.resource(stack, wanted, "UPDATE_IN_PROGRESS")
         order = self._order(stack, wanted, lambda _: None, is_stopped, "Resource update cancelled")
         made = await self._done(stack, lambda: wanted, "UPDATE", _handler(wanted).update(order, existing(before)))
@@ -93,8 +93,13 @@ class Workshop:
         if policy == "Retain":
             return self.journal.resource(stack, resource, "DELETE_SKIPPED")
         resource = self.journal.resource(stack, resource, "DELETE_IN_PROGRESS")
+        _show(stack, resource)
         order = self._order(stack, resource, lambda _: None, lambda: False, "")
-        await self._done(stack, lambda: resource, "DELETE", _handler(resource).delete(order, existing(resource)))
+        try:
+            await self._done(stack, lambda: resource, "DELETE", _handler(resource).delete(order, existing(resource)))
+        except ResourceError as error:
+            _show(stack, replace(resource, status="DELETE_FAILED", reason=str(error)))
+            raise
         return self.journal.resource(stack, resource, "DELETE_COMPLETE")
 
     def failed(self, stack: Stack, resource: Resource, word: str, error: Exception) -> ResourceError:
@@ -146,6 +151,13 @@ def custom_name(resource: Resource, properties: Mapping[str, Any]) -> str | None
     name_property = _handler(resource).name_property
     then, now = (one.get(name_property or "") for one in (resource.properties, properties))
     return str(now) if now is not None and then == now else None
+
+
+def _show(stack: Stack, resource: Resource) -> None:
+    """Have a stack show the status of a resource that is removed, unless another one has taken its place."""
+    there = stack.resources.get(resource.logical_id)
+    if there is not None and there.key == resource.key:
+        stack.resources[resource.logical_id] = resource
 
 
 def _handler(resource: Resource) -> Handler:
