@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from warmstack.local.errors import LocalError
 from warmstack.local.remote import ask
+from warmstack.operate.errors import OperateError
 
 ANSWER_SECONDS = 5.0
 
@@ -46,8 +47,14 @@ def services_at(url: str, *, seconds: float = ANSWER_SECONDS) -> LocalServices:
     Args:
         url: The address.
         seconds: How long to wait for an answer.
+
+    Raises:
+        OperateError: The address is none.
     """
-    port = urlsplit(url).port
+    try:
+        port = urlsplit(url).port
+    except ValueError as error:
+        raise OperateError(f"the address {url!r} is none: {error}; write one such as http://localhost:8787") from error
     try:
         found = ask(url, "stacks", seconds=seconds)
         return LocalServices(port=port, kind="aws", account=str(found["account"]), region=str(found["region"]))

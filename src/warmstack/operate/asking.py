@@ -193,10 +193,14 @@ def refusal(action: str, error: Exception) -> RefusedError:
 
 
 def not_seen(check: Check, subject: str, refused: RefusedError) -> Result:
-    """Return that a check could not be made, and which permission it takes."""
-    return check.unseen(
-        subject, f"could not be seen: {refused.action} answered {refused.code}: {refused.said}", fix=refused.way_out()
-    )
+    """Return that a check could not be made, and why.
+
+    What the credentials may not see, and what the address does not serve, is ``unseen``. Everything else is a failure:
+    who asks whether all is well must not be told so because AWS did not answer.
+    """
+    seen = f"could not be seen: {refused.action} answered {refused.code}: {refused.said}"
+    tell = check.unseen if refused.kind in ("denied", "unknown") else check.failed
+    return tell(subject, seen, fix=refused.way_out())
 
 
 def _foreign(action: str, why: str) -> RefusedError:

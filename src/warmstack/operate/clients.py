@@ -58,6 +58,7 @@ def make_client(
         )
         return open_client(session, service, config.merge(here), region=region, url=endpoint_url)
     except ValueError as error:
-        raise OperateError(f"the address {endpoint_url!r} is none: {error}; write one such as https://…") from error
+        given = "in the environment or the configuration" if endpoint_url is None else repr(endpoint_url)
+        raise OperateError(f"the address {given} is none: {error}; write one such as https://…") from error
     except RAISED_BY_AWS_CLIENT as error:
         raise from_botocore(error) from error

@@ -91,6 +91,11 @@ def test_an_address_that_answers_nothing_is_a_failure(spec: Path, tmp_path: Path
     done = process("preflight", str(spec), "--endpoint-url", "nowhere", cwd=tmp_path, env=keys)
     assert done.returncode == 1
     assert "the address 'nowhere' is none" in done.stderr
+    far = process("preflight", str(spec), "--endpoint-url", "http://localhost:99999", cwd=tmp_path, env=keys)
+    assert (far.returncode, far.stdout) == (1, "")
+    assert far.stderr.startswith("warmstack: the address 'http://localhost:99999' is none: Port out of range")
+    given = process("preflight", str(spec), cwd=tmp_path, env=keys | {"AWS_ENDPOINT_URL": "foo"})
+    assert "the address in the environment or the configuration is none" in given.stderr
     unknown = process("preflight", str(spec), "--profile", "nobody", cwd=tmp_path, env=keys)
     assert "nobody" in unknown.stderr
     assert "Traceback" not in unknown.stderr

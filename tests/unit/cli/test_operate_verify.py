@@ -164,6 +164,12 @@ def test_an_endpoint_that_is_not_there_is_a_failure(folder: Path, local: Local) 
     assert "there is no such endpoint" in done.stdout
 
 
+def test_an_address_that_is_none_is_one_message(folder: Path) -> None:
+    done = run(folder, None, "demo-prod", "--region", "us-west-2", "--endpoint-url", "http://localhost:99999")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("warmstack: the address 'http://localhost:99999' is none: Port out of range")
+
+
 def test_an_address_that_answers_nothing_is_a_failure(folder: Path) -> None:
     done = run(folder, None, "demo-prod", "--local", "--port", "1")
     assert done.returncode == 1

@@ -139,6 +139,27 @@ def test_an_assembly_goes_before_the_stack(outputs: Path, assembly: Path) -> Non
         assert expected.definition.variants[0].routing.prefix_length == 2048
 
 
+def test_of_an_assembly_with_several_stacks_the_one_that_is_named_counts(tmp_path: Path) -> None:
+    """An app of two Regions has an endpoint of the same name in each."""
+    artifacts = {}
+    for name, region, length in (("west", "us-west-2", "1024"), ("east", "us-east-1", "2048")):
+        template = json.loads(json.dumps(TEMPLATE))
+        template["Parameters"]["Length"]["Default"] = length
+        (tmp_path / f"{name}.template.json").write_text(json.dumps(template), encoding="utf-8")
+        artifacts[name] = {
+            "type": "aws:cloudformation:stack",
+            "environment": f"aws://111122223333/{region}",
+            "properties": {"templateFile": f"{name}.template.json"},
+            "displayName": name,
+        }
+    manifest = {"version": "48.0.0", "artifacts": artifacts}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    for name, length in (("west", 1024), ("east", 2048)):
+        expected = find("demo", assembly=tmp_path, stack=name).expected_of(LIVE)
+        assert expected is not None
+        assert expected.definition.variants[0].routing.prefix_length == length
+
+
 def test_nothing_named_is_an_error() -> None:
     with pytest.raises(OperateError, match="no endpoint is named"):
         find()

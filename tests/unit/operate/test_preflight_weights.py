@@ -10,7 +10,7 @@ import pytest
 from moto import mock_aws
 
 from tests.unit.operate.fakes import Scripted, refused
-from tests.unit.operate.preflighting import BUCKET, PREFIX, Stage, fitted, look, plan_of, seen, stage
+from tests.unit.operate.preflighting import BUCKET, PREFIX, SPEC, Stage, fitted, look, plan_of, seen, stage
 from tests.unit.operate.verifying import one
 from warmstack.plan import Plan
 
@@ -147,6 +147,29 @@ def test_what_a_listing_that_is_cut_does_not_show_is_unseen(
         result = one(report, check)
         assert (result.outcome, result.seen.startswith(cut + what)) == ("unseen", True), result
     assert [each for each in report.results if each.check.id == "weights-size"] == []
+
+
+def test_a_draft_that_lacks_a_shard_fails(made: Stage, tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, DRAFT_SPEC)
+    made.put(f"{PREFIX}drafts/eagle3/config.json", b"{}")
+    made.put(f"{PREFIX}drafts/eagle3/model-00001-of-00002.safetensors", b"x")
+    result = seen(made, plan, "draft")
+    assert (result.outcome, result.seen) == ("fail", "1 of 2 files are missing: model-00002-of-00002.safetensors")
+
+
+@pytest.mark.parametrize("other_first", [True, False])
+def test_a_serving_properties_is_held_to_every_component_that_reads_it(
+    made: Stage, tmp_path: Path, other_first: bool
+) -> None:
+    """Only the one with adapters has an environment that the file wins over."""
+    other = "  - name: other\n    accelerators: 1\n    copies: {min: 1, max: 1}\n"
+    text = SPEC.replace("components:\n", f"components:\n{other}") if other_first else SPEC + other
+    made.put(f"{PREFIX}serving.properties", b"option.enable_lora=false\n")
+    result = seen(made, fitted(plan_of(tmp_path, text)), "serving-properties")
+    assert (result.outcome, result.seen) == (
+        "fail",
+        "serving.properties wins over the environment for option.enable_lora",
+    )
 
 
 def test_a_draft_is_looked_for_in_its_folder(made: Stage, tmp_path: Path) -> None:

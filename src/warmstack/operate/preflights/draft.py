@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from warmstack.operate.asking import RefusedError, not_seen
 from warmstack.operate.preflights import checks
 from warmstack.operate.preflights.account import Account
+from warmstack.operate.preflights.shards import check_shards
 from warmstack.operate.preflights.storage import list_prefix
 from warmstack.operate.results import Result
 from warmstack.plan import ServedModel
@@ -41,4 +42,4 @@ def check_draft(served: ServedModel, account: Account, uri: str) -> Iterator[Res
     elif lacks:
         yield checks.DRAFT.failed(subject, f"it lacks {' and '.join(lacks)}")
     else:
-        yield checks.DRAFT.passed(subject, f"{CONFIG} and weights are there")
+        yield from check_shards(account, inside, subject, checks.DRAFT)

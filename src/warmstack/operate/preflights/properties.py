@@ -7,21 +7,30 @@ only what the file leaves open.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from warmstack.operate.asking import RefusedError, not_seen
 from warmstack.operate.preflights import checks
 from warmstack.operate.preflights.account import Account
 from warmstack.operate.preflights.storage import Prefix, read_text
 from warmstack.operate.results import Result
-from warmstack.plan import ServedModel
 
 FILE = "serving.properties"
 _KEY = re.compile(r"\s*([^#!\s=:][^\s=:]*)\s*(?:[=:\s]|$)")
 
 
-def check_properties(served: ServedModel, account: Account, uri: str, place: Prefix) -> Iterator[Result]:
-    """Yield whether a serving.properties would win over the environment. Its values are not shown."""
+def check_properties(
+    server: str, settings: Collection[str], account: Account, uri: str, place: Prefix
+) -> Iterator[Result]:
+    """Yield whether a serving.properties would win over the environment. Its values are not shown.
+
+    Args:
+        server: What reads the weights.
+        settings: The variables of every component that reads these weights.
+        account: The account.
+        uri: The prefix.
+        place: What lies under it.
+    """
     check = checks.PROPERTIES
     if FILE not in place.files:
         if place.whole:
@@ -29,8 +38,8 @@ def check_properties(served: ServedModel, account: Account, uri: str, place: Pre
         else:
             yield place.not_listed(check, f"{FILE} not among them")
         return
-    if served.server != "lmi":
-        yield check.passed(uri, f"there is a {FILE}, which {served.server} does not read")
+    if server != "lmi":
+        yield check.passed(uri, f"there is a {FILE}, which {server} does not read")
         return
     if not place.files[FILE]:
         yield check.warned(uri, f"{FILE} is empty: it sets nothing, and tells nobody why it is there")
@@ -41,7 +50,7 @@ def check_properties(served: ServedModel, account: Account, uri: str, place: Pre
         yield not_seen(check, uri, refused)
         return
     known = {variable_of(key): key for key in keys}
-    winning = sorted(key for variable, key in known.items() if variable in served.environment)
+    winning = sorted(key for variable, key in known.items() if variable in settings)
     others = sorted(set(keys) - set(winning))
     if winning:
         also = f"; it sets {', '.join(others)} besides" if others else ""

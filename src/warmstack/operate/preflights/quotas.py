@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from warmstack.operate.asking import RefusedError, ask_pages, not_seen, reading
@@ -39,6 +39,8 @@ def check_quotas(plan: Plan, account: Account) -> Iterator[Result]:
     client = account.service("service-quotas")
     quotas: dict[str, Quota] = {}
     refused: RefusedError | None = None
+    # The account's own come last: they stand before AWS's defaults, and without them a default says nothing.
+    own: RefusedError | None = None
     for operation, permission, default in (
         ("list_aws_default_service_quotas", "servicequotas:ListAWSDefaultServiceQuotas", True),
         ("list_service_quotas", "servicequotas:ListServiceQuotas", False),
@@ -49,9 +51,14 @@ def check_quotas(plan: Plan, account: Account) -> Iterator[Result]:
                     quotas |= {one["QuotaName"]: _quota(one, default=default) for one in page["Quotas"]}
         except RefusedError as error:
             refused = error
+            own = None if default else error
     for need in plan.quotas:
         quota = quotas.get(need.name)
-        if quota is not None:
+        if quota is not None and quota.default and own is not None:
+            unseen = not_seen(checks.QUOTA, need.name, own)
+            guess = f"AWS's default is {quota.value:g}, this endpoint needs {need.during_update} during an update"
+            yield replace(unseen, seen=f"{unseen.seen}; {guess}")
+        elif quota is not None:
             yield _compare(need, quota)
         elif refused is not None:
             yield not_seen(checks.QUOTA, need.name, refused)

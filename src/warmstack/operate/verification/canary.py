@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -38,22 +39,32 @@ Reforms = Callable[[Asked], bool | None]
 """Tells whether a formatter may change the form of the answers of something; None where nothing says it."""
 
 
-def check_canaries(client_of: ClientOf, asked: Sequence[Asked], reforms: Reforms) -> Iterator[Result]:
+def check_canaries(
+    client_of: ClientOf, asked: Sequence[Asked], reforms: Reforms, silent: set[str | None] | None = None
+) -> Iterator[Result]:
     """Yield how each model answers.
 
     Args:
         client_of: Makes clients.
         asked: What is asked; bases are to come before their adapters.
         reforms: Tells whether answers may have another form than a server's.
+        silent: Gets the names of those that do not answer.
     """
     texts: dict[str | None, str] = {}
+    silent = set() if silent is None else silent
     for one in asked:
+        if one.base in silent and one.base is not None:
+            # Guard: each would wait a minute for copies that do not answer.
+            silent.add(one.name)
+            yield checks.CANARY.failed(one.shown, f"it is not asked: its base {one.base} does not answer")
+            continue
         try:
             response, form = _generate(client_of(one.name))
         except AnswerMalformed as malformed:
             yield _of_another_form(one, malformed, reforms(one))
             continue
         except WarmstackError as error:
+            silent.add(one.name)
             yield checks.CANARY.failed(one.shown, f"it does not answer: {error}")
             continue
         texts[one.name] = response.text
@@ -76,6 +87,12 @@ def _of_another_form(one: Asked, malformed: AnswerMalformed, reforms: bool | Non
         return checks.CANARY.failed(one.shown, f"it does not answer: {malformed}")
     begins = malformed.answer[:_SHOWN_BYTES].decode(errors="replace")
     seen = f"an answer of another form than a server's: {begins}{'…' if malformed.answer[_SHOWN_BYTES:] else ''}"
+    if reforms and not _holds_something(malformed.answer):
+        return checks.CANARY.warned(
+            one.shown,
+            f"{seen}; a formatter may have changed it, or something else answers",
+            fix="ask it yourself: warmstack invoke. A formatter whose answers are JSON is told from a page of errors",
+        )
     if reforms is None:
         return checks.CANARY.warned(
             one.shown,
@@ -83,6 +100,14 @@ def _of_another_form(one: Asked, malformed: AnswerMalformed, reforms: bool | Non
             fix="name what the endpoint is to be, which says whether it has formatters: --assembly cdk.out, or --stack",
         )
     return checks.CANARY.passed(one.shown, f"{seen}; a formatter may have changed it")
+
+
+def _holds_something(answer: bytes) -> bool:
+    """Return whether an answer is JSON, with something in it: what a formatter makes, and no proxy's page."""
+    try:
+        return bool(json.loads(answer))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _result(one: Asked, response: Response, form: str, base_text: str | None) -> Result:

@@ -29,7 +29,7 @@ CONFIGURATION: Final = Check(
 MODEL: Final = Check(
     id="active-model",
     reason="a model of an earlier deploy answers with its own image, weights and settings",
-    fix="deploy again; an endpoint takes a model over with a new endpoint configuration only",
+    fix="read why the update failed (the stack's events, the container's log), mend it, and deploy again",
 )
 COMPONENT: Final = Check(
     id="component-in-service",
@@ -43,7 +43,7 @@ COPIES: Final = Check(
 )
 DEFINITION: Final = Check(
     id="component-definition",
-    reason="an adapter on another base or of another archive gives other answers, without an error",
+    reason="an adapter of another archive gives other answers, and a copy with fewer GPUs is slower, without an error",
     fix="deploy again, and look at what changed the component besides the stack",
 )
 EXTRA: Final = Check(

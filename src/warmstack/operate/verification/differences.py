@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from warmstack.assembly import ModelDefinition, VariantDefinition
+from warmstack.assembly import ComponentDefinition, ModelDefinition, VariantDefinition
+from warmstack.operate.verification.live import LiveComponent, container_of
 
 # The text stands for what only a deployment knows.
 _OPEN = "${"
@@ -73,17 +74,10 @@ def model_differences(defined: ModelDefinition, live: Mapping[str, Any], *, whol
         live: The answer of DescribeModel.
         whole: Whether the definition has every variable, so that a further one is a difference.
     """
-    containers = live.get("Containers") or ()
-    container = live.get("PrimaryContainer") or (containers[0] if containers else {})
+    container = container_of(live)
     yield from _image_differs(container.get("Image"), defined.image)
     environment = container.get("Environment") or {}
-    for name, value in sorted(defined.environment.items()):
-        if _OPEN not in value:
-            if _SECRET.search(name):
-                if environment.get(name) != value:
-                    yield f"{name} differs"
-            else:
-                yield from _differs(name, environment.get(name), value)
+    yield from _environment_differs(environment, defined.environment)
     if whole:
         for name in sorted(set(environment) - set(defined.environment)):
             yield f"{name} is set, and not defined"
@@ -93,6 +87,36 @@ def model_differences(defined: ModelDefinition, live: Mapping[str, Any], *, whol
         yield from _differs("the weights", data, defined.model_data)
 
 
+def base_differences(defined: ComponentDefinition, live: LiveComponent) -> Iterator[str]:
+    """Yield how a base component differs from its definition: what a copy asks for, and a container of its own."""
+    wanted = needs_defined(defined)
+    # A control plane that tells none of them is the local endpoint's, which runs from the template.
+    for name in wanted if live.needs else ():
+        yield from _differs(name, live.needs.get(name), wanted[name])
+    if live.model_name is not None:
+        return
+    if live.image is not None:
+        yield from _image_differs(live.image, defined.model.image)
+    if live.environment is not None:
+        yield from _environment_differs(live.environment, defined.model.environment)
+
+
+def needs_defined(defined: ComponentDefinition) -> Mapping[str, float]:
+    """Return what a copy of a component asks for, by the names of ComputeResourceRequirements; zeros are left out."""
+    values = {
+        "NumberOfAcceleratorDevicesRequired": defined.accelerators,
+        "NumberOfCpuCoresRequired": defined.cpu_cores,
+        "MinMemoryRequiredInMb": defined.min_memory_mib,
+        "MaxMemoryRequiredInMb": defined.max_memory_mib,
+    }
+    return {name: int(value) if float(value).is_integer() else value for name, value in values.items() if value}
+
+
+def needs_of(live: LiveComponent) -> str:
+    """Return what a copy of a component asks for, in words."""
+    return ", ".join(f"{name} {value}" for name, value in live.needs.items())
+
+
 def open_parts(defined: ModelDefinition) -> Iterator[str]:
     """Yield what of a model cannot be known from its template."""
     if _OPEN in defined.image:
@@ -100,6 +124,16 @@ def open_parts(defined: ModelDefinition) -> Iterator[str]:
         yield "the image but for its tag" if tag and _OPEN not in tag else "the image"
     if defined.model_data is not None and _OPEN in defined.model_data:
         yield "the weights"
+
+
+def _environment_differs(live: Mapping[str, str], defined: Mapping[str, str]) -> Iterator[str]:
+    for name, value in sorted(defined.items()):
+        if _OPEN in value:
+            continue
+        if not _SECRET.search(name):
+            yield from _differs(name, live.get(name), value)
+        elif live.get(name) != value:
+            yield f"{name} differs"
 
 
 def _image_differs(live: str | None, defined: str) -> Iterator[str]:

@@ -27,8 +27,13 @@ def check_stack(expected: Expected | None) -> Iterator[Result]:
     yield check.passed(subject, status) if status in COMPLETE else check.failed(subject, f"its status is {status}")
 
 
-def check_endpoint(settled: Settled) -> Iterator[Result]:
-    """Yield whether the endpoint is in service, and each variant has its instances."""
+def check_endpoint(settled: Settled, expected: Expected | None) -> Iterator[Result]:
+    """Yield whether the endpoint is in service, and each variant has its instances.
+
+    Args:
+        settled: The endpoint.
+        expected: The definition, or None.
+    """
     endpoint = settled.endpoint
     reason = f"; FailureReason: {endpoint.failure}" if endpoint.failure else ""
     waited = f" after {settled.seconds:.0f} s" if settled.seconds >= 1 else ""
@@ -47,9 +52,12 @@ def check_endpoint(settled: Settled) -> Iterator[Result]:
         yield checks.ENDPOINT.warned(endpoint.name, f"it is {endpoint.status}{waited}{reason}")
     else:
         yield checks.ENDPOINT.passed(endpoint.name, f"it is {endpoint.status}{waited}")
+    starts = {one.name: one.initial_instance_count for one in expected.definition.variants} if expected else {}
     for variant in endpoint.variants:
         status = f"; it is {variant.status}" if variant.status else ""
         seen = f"{variant.current} of {variant.desired} instances{status}"
+        if starts.get(variant.name, variant.desired) != variant.desired:
+            seen += f"; the template starts with {starts[variant.name]}, scaling may have chosen the rest"
         if variant.complete:
             yield checks.INSTANCES.passed(variant.name, seen, current=variant.current, desired=variant.desired)
         else:
@@ -133,8 +141,9 @@ class ActiveConfiguration:
             for defined in expected.definition.components
             if defined.base is None and components.get(defined.name)
         ]
-        for model, name in {str(name): (model, name) for model, name in pairs if name}.values():
-            yield self._model(expected, model, str(name))
+        # Several may run one Model, and each is to run its own.
+        for model, name in {(one.logical_id, str(name)): (one, str(name)) for one, name in pairs if name}.values():
+            yield self._model(expected, model, name)
 
     def _differences(self, expected: Expected) -> list[str]:
         defined = {one.name: one for one in expected.definition.variants}
@@ -154,7 +163,10 @@ class ActiveConfiguration:
         try:
             live = self._live.model(name)
         except RefusedError as refused:
-            if deployed is not None:
+            if refused.kind == "missing":
+                seen = "the endpoint runs it, and there is no such model any more: the next copy does not start"
+                return check.failed(name, seen)
+            if deployed is not None and refused.kind in ("denied", "unknown"):
                 return check.passed(name, f"it is that of {expected.source}, by name")
             if refused.kind == "unknown":
                 # The local endpoint runs from the template and has no Models of its own.

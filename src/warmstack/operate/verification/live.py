@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from warmstack.operate.asking import ask, ask_all, reading
@@ -85,6 +85,9 @@ class LiveComponent:
         base: The base component of an adapter, or None.
         artifact: The archive of an adapter, or None.
         model_name: The Model, or None.
+        needs: What a copy asks for, by the names of ComputeResourceRequirements; empty where it is not told.
+        image: The image of a container of its own, as it was specified, or None.
+        environment: The environment of a container of its own, or None.
     """
 
     name: str
@@ -95,6 +98,9 @@ class LiveComponent:
     base: str | None
     artifact: str | None
     model_name: str | None
+    needs: Mapping[str, float] = field(default_factory=dict)
+    image: str | None = None
+    environment: Mapping[str, str] | None = None
 
     @property
     def complete(self) -> bool:
@@ -189,6 +195,13 @@ class Live:
             return _component(found)
 
 
+def container_of(model: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the container of an answer of DescribeModel; of several, the first."""
+    containers = model.get("Containers") or ()
+    found: Mapping[str, Any] = model.get("PrimaryContainer") or (containers[0] if containers else {})
+    return found
+
+
 def _component(found: Mapping[str, Any]) -> LiveComponent:
     # With several instance types the specifications are a list; what is compared here is the same in each.
     several = found.get("Specifications") or ()
@@ -205,7 +218,15 @@ def _component(found: Mapping[str, Any]) -> LiveComponent:
         base=base,
         artifact=container.get("ArtifactUrl"),
         model_name=specification.get("ModelName"),
+        needs=_needs(specification.get("ComputeResourceRequirements") or {}),
+        image=(container.get("DeployedImage") or {}).get("SpecifiedImage"),
+        environment=container.get("Environment"),
     )
+
+
+def _needs(found: Mapping[str, Any]) -> dict[str, float]:
+    numbers = {name: float(value) for name, value in found.items() if value}
+    return {name: int(value) if value.is_integer() else value for name, value in numbers.items()}
 
 
 def _variant(found: Mapping[str, Any]) -> LiveVariant:

@@ -141,7 +141,7 @@ def _place(
     around: Callable[[], str] = str
     if named.assembly is not None:
         # Before anything is waited for: a path that is wrong is told at once.
-        of_assembly(named.assembly, endpoint=endpoint, stack=None, account=None, region=named.region)
+        of_assembly(named.assembly, endpoint=endpoint, stack=named.stack, account=None, region=named.region)
         expected_of = _of_assembly(named)
     elif named.stackless:
         nothing = f"no --assembly is named, and {named.stackless}"
@@ -185,7 +185,7 @@ def _of_assembly(named: Named) -> ExpectedOf:
     def read(live: LiveEndpoint) -> Expected:
         # Images of a stack without an environment lie in the account that it was deployed to.
         return of_assembly(
-            assembly, endpoint=live.name, stack=None, account=live.account, region=live.region or named.region
+            assembly, endpoint=live.name, stack=named.stack, account=live.account, region=live.region or named.region
         )
 
     return read

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from warmstack.assembly import ComponentDefinition
 from warmstack.operate.asking import RefusedError, not_seen
 from warmstack.operate.errors import OperateError
 from warmstack.operate.results import Report, Result
@@ -118,7 +119,7 @@ def _without_endpoint(order: VerifyOrder, tools: VerifyTools, refused: RefusedEr
 def _with_endpoint(order: VerifyOrder, tools: VerifyTools, live: Live, settled: Settled) -> Iterator[Result]:
     expected, nothing, unread = _expected(tools, settled)
     yield from check_stack(expected)
-    yield from check_endpoint(settled)
+    yield from check_endpoint(settled, expected)
     configuration = ActiveConfiguration(live, settled)
     if unread is None:
         yield from configuration.check(expected, nothing)
@@ -127,18 +128,29 @@ def _with_endpoint(order: VerifyOrder, tools: VerifyTools, live: Live, settled: 
     yield from configuration.check_models(expected, {name: one.model_name for name, one in settled.components.items()})
     published = [one.physical_name for one in order.outputs.components.values()] if order.outputs else []
     yield from check_components(settled, expected, published)
-    asked = _asked(settled, published)
+    asked = _asked(settled, published, expected)
     subject = settled.endpoint.name
     if not order.canary:
         for check in (checks.CANARY, checks.SESSION, checks.PREFIX):
             yield check.skipped(subject, "nothing is sent with --no-canary")
         return
     if settled.endpoint.status not in SERVING or not asked:
-        for check in (checks.CANARY, checks.SESSION, checks.PREFIX):
-            yield check.skipped(subject, "there is nothing in service to ask")
+        seen = "there is nothing in service to ask"
+        # Where nothing is wrong and nothing answers: scaled to no copies. Everything else is told by its status.
+        is_idle = settled.endpoint.status in SERVING and all(one.settled for one in settled.components.values())
+        is_idle = is_idle and all(one.status == "InService" for one in settled.components.values())
+        yield checks.CANARY.warned(subject, seen) if is_idle else checks.CANARY.skipped(subject, seen)
+        for check in (checks.SESSION, checks.PREFIX):
+            yield check.skipped(subject, seen)
         return
     servers = Servers(live=live, expected=expected, outputs=order.outputs, models=_models(configuration, settled))
-    yield from check_canaries(tools.client_of, asked, servers.reforms)
+    silent: set[str | None] = set()
+    yield from check_canaries(tools.client_of, asked, servers.reforms, silent)
+    asked = [one for one in asked if one.name not in silent]
+    if not asked:
+        for check in (checks.SESSION, checks.PREFIX):
+            yield check.skipped(subject, "nothing answers")
+        return
     published_seconds = order.outputs.session_seconds if order.outputs else None
     yield from check_sessions(
         tools.client_of, asked, sessions=has_sessions(published_seconds, expected), wall=tools.wall()
@@ -167,11 +179,14 @@ def _expected(tools: VerifyTools, settled: Settled) -> tuple[Expected | None, st
         return None, "", check.failed(subject, f"there is nothing to compare it with: {error}", fix=way_out)
 
 
-def _asked(settled: Settled, published: Sequence[str]) -> list[Asked]:
+def _asked(settled: Settled, published: Sequence[str], expected: Expected | None) -> list[Asked]:
     """Return what can be asked for a generation: bases before their adapters."""
     if not settled.components:
         whole = [Asked(name=None, shown=settled.endpoint.name)]
-        return [Asked(name=one, shown=one) for one in published] or whole
+        # Where they may not be listed, those that are defined can be asked all the same.
+        defined = expected.definition.components if expected is not None and settled.unlisted is not None else ()
+        named = [Asked(name=one.name, shown=one.name, base=one.base) for one in sorted(defined, key=_is_adapter)]
+        return named or [Asked(name=one, shown=one) for one in published] or whole
     able = {name for name, one in settled.components.items() if one.base is None and _able(one)}
     bases = [Asked(name=name, shown=name) for name in settled.components if name in able]
     adapters = [
@@ -180,6 +195,10 @@ def _asked(settled: Settled, published: Sequence[str]) -> list[Asked]:
         if one.base in able and one.status == "InService"
     ]
     return bases + adapters
+
+
+def _is_adapter(one: ComponentDefinition) -> bool:
+    return one.base is not None
 
 
 def _models(configuration: ActiveConfiguration, settled: Settled) -> dict[str | None, tuple[str, ...]]:

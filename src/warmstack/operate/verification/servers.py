@@ -9,7 +9,7 @@ from warmstack.assembly import ModelDefinition
 from warmstack.operate.asking import RefusedError
 from warmstack.operate.verification.canary import Asked
 from warmstack.operate.verification.expected import Expected
-from warmstack.operate.verification.live import Live
+from warmstack.operate.verification.live import Live, container_of
 from warmstack.outputs import EndpointOutputs
 
 FORMATTERS = "WARMSTACK_FORMATTERS"
@@ -65,6 +65,4 @@ class Servers:
                 found = self.live.model(model)
             except RefusedError:
                 continue
-            containers = found.get("Containers") or ()
-            container = found.get("PrimaryContainer") or (containers[0] if containers else {})
-            yield container.get("Environment") or {}
+            yield container_of(found).get("Environment") or {}

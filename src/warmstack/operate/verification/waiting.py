@@ -36,7 +36,8 @@ class Settled:
     Args:
         endpoint: The endpoint.
         components: Its components by their names.
-        unlisted: Why its components could not be listed or described, or None.
+        unlisted: Why its components could not be listed, or may not be described, or None.
+        undescribed: Why components that are listed could not be described, by their names.
         seen: Every status of the endpoint, in order.
         timed_out: Whether it ended because the time was over.
         seconds: How long it took.
@@ -45,6 +46,7 @@ class Settled:
     endpoint: LiveEndpoint
     components: dict[str, LiveComponent] = field(default_factory=dict)
     unlisted: RefusedError | None
+    undescribed: dict[str, RefusedError] = field(default_factory=dict)
     seen: tuple[str, ...]
     timed_out: bool
     seconds: float
@@ -70,20 +72,27 @@ def wait_until_settled(live: Live, name: str, waiting: Waiting, around: Callable
     began = waiting.clock()
     pause, told = FIRST_PAUSE_SECONDS, ""
     seen: list[str] = []
-    components: dict[str, LiveComponent] = {}
+    known = _Known(live, name)
+    fresh = True
     while True:
         endpoint = live.endpoint(name)
         if seen[-1:] != [endpoint.status]:
             seen.append(endpoint.status)
-        unlisted = _look(live, name, components)
-        moving = "; ".join(filter(None, (_moving(endpoint, components), around())))
+        unlisted = known.look(again=False)
+        moving = "; ".join(filter(None, (_moving(endpoint, known.components), around())))
+        if not moving and not fresh:
+            # What was settled when this began may not be so now.
+            unlisted = known.look(again=True)
+            moving = _moving(endpoint, known.components)
+        fresh = not moving
         passed = waiting.clock() - began
         late = passed >= waiting.timeout_seconds
         if not moving or endpoint.status in ("Failed", "Deleting") or late:
             return Settled(
                 endpoint=endpoint,
-                components=dict(components),
+                components=dict(known.components),
                 unlisted=unlisted,
+                undescribed=dict(known.undescribed),
                 seen=tuple(seen),
                 timed_out=bool(moving) and late,
                 seconds=passed,
@@ -96,19 +105,51 @@ def wait_until_settled(live: Live, name: str, waiting: Waiting, around: Callable
         pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
 
 
-def _look(live: Live, endpoint: str, known: dict[str, LiveComponent]) -> RefusedError | None:
-    """Learn of the components what is new: describing each of hundreds again would take SageMaker's five a second."""
-    try:
-        statuses = dict(live.component_statuses(endpoint))
-        for name in set(known) - set(statuses):
-            del known[name]
+class _Known:
+    """What is known of an endpoint's components.
+
+    Args:
+        live: SageMaker.
+        endpoint: The endpoint.
+    """
+
+    def __init__(self, live: Live, endpoint: str) -> None:
+        self._live = live
+        self._endpoint = endpoint
+        self.components: dict[str, LiveComponent] = {}
+        self.undescribed: dict[str, RefusedError] = {}
+
+    def look(self, *, again: bool) -> RefusedError | None:
+        """Learn what is new: describing each of hundreds every time would take SageMaker's five a second.
+
+        Args:
+            again: Whether those that were settled are described, too.
+
+        Returns:
+            Why the components cannot be seen at all, or None.
+        """
+        self.undescribed.clear()
+        try:
+            statuses = dict(self._live.component_statuses(self._endpoint))
+        except RefusedError as refused:
+            return refused
+        for name in set(self.components) - set(statuses):
+            del self.components[name]
         for name, status in statuses.items():
-            before = known.get(name)
-            if before is None or before.status != status or not before.settled:
-                known[name] = live.component(name)
-    except RefusedError as refused:
-        return refused
-    return None
+            before = self.components.get(name)
+            if not again and before is not None and before.status == status and before.settled:
+                continue
+            try:
+                self.components[name] = self._live.component(name)
+            except RefusedError as refused:
+                self.components.pop(name, None)
+                if refused.kind == "denied":
+                    # Of the others there is no more to be seen.
+                    return refused
+                # One that is missing has been deleted since the list was made.
+                if refused.kind != "missing":
+                    self.undescribed[name] = refused
+        return None
 
 
 def _moving(endpoint: LiveEndpoint, components: dict[str, LiveComponent]) -> str:
