@@ -117,12 +117,15 @@ def init(
 def validate(
     specs: Specs,
     form: Annotated[Form, typer.Option("--format", help="text, json, or github annotations.")] = Form.text,
+    json: AsJson = False,
     strict: Strict = False,
 ) -> None:
     """Check spec files: the language, and every check of the plan."""
     from warmstack.cli.validate import validate_specs
 
-    raise typer.Exit(validate_specs(specs, form.value, strict=strict))
+    if json and form is Form.github:
+        raise typer.BadParameter("--json and --format github exclude each other")
+    raise typer.Exit(validate_specs(specs, "json" if json else form.value, strict=strict))
 
 
 @app.command()

@@ -33,6 +33,9 @@ def test_validate_for_scripts(run: Runner, warned: Path, broken: Path) -> None:
     assert run.code == 1
     assert {(one["check"], one["severity"]) for one in messages} == {("WS004", "warning"), (None, "error")}
     assert json.loads(run("validate", "--format", "json", f"specs/{GOOD}")) == []
+    assert json.loads(run("validate", "--json", str(warned), str(broken))) == messages
+    run("validate", "--json", "--format", "github", "x.yaml")
+    assert (run.code, "--json and --format github exclude" in run.err) == (2, True)
     out = run("validate", "--format", "github", str(warned))
     assert out.startswith("::warning file=")
     assert run("validate", "--format", "github", f"specs/{GOOD}") == ""
