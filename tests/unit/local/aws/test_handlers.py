@@ -158,6 +158,23 @@ def test_a_bucket_and_its_policy(aws: Running) -> None:
     assert aws.delete(stack["StackId"])["StackStatus"] == "DELETE_COMPLETE"
 
 
+def test_a_bucket_that_is_there_is_no_stack_s_own(aws: Running) -> None:
+    template = text({"Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "there-already"}}})
+    for region in ("us-east-1", "us-west-2"):
+        s3, client = aws.client("s3", region), aws.client("cloudformation", region)
+        place = {} if region == "us-east-1" else {"CreateBucketConfiguration": {"LocationConstraint": region}}
+        s3.create_bucket(Bucket="there-already", **place)
+        client.create_stack(StackName="demo", TemplateBody=template)
+        while client.describe_stacks(StackName="demo")["Stacks"][0]["StackStatus"] != "ROLLBACK_COMPLETE":
+            pass
+        events = client.describe_stack_events(StackName="demo")["StackEvents"]
+        assert [one["ResourceStatusReason"] for one in events if one["ResourceStatus"] == "CREATE_FAILED"] == [
+            "there-already already exists"
+        ]
+        assert [one["Name"] for one in s3.list_buckets()["Buckets"]] == ["there-already"]
+        s3.delete_bucket(Bucket="there-already")
+
+
 def test_a_deletion_that_fails_can_leave_something_there(aws: Running) -> None:
     s3 = aws.client("s3")
     aws.create(text({"Bucket": {"Type": "AWS::S3::Bucket"}, "One": parameter("1")}))

@@ -8,7 +8,7 @@ from typing import Any
 
 from warmstack.assembly.identities import partition_of
 from warmstack.assembly.unresolved import as_text
-from warmstack.local.aws.errors import RefusedError
+from warmstack.local.aws.errors import RefusedError, ResourceError
 from warmstack.local.aws.resources.handler import Existing, Made, Order
 
 
@@ -20,8 +20,15 @@ class Bucket:
     attributes = frozenset({"Arn", "DomainName", "DualStackDomainName", "RegionalDomainName", "WebsiteURL"})
 
     async def create(self, order: Order) -> Made:
-        """Make the bucket."""
+        """Make the bucket.
+
+        Raises:
+            ResourceError: There is one of that name.
+        """
         name = order.name("BucketName", is_lower=True)
+        # Guard: in us-east-1 S3 answers its owner that a bucket which is there was made; a rollback would delete it.
+        if await _has_bucket(order, name):
+            raise ResourceError(f"{name} already exists")
         # us-east-1 is no location constraint.
         place = None if order.region == "us-east-1" else {"LocationConstraint": order.region}
         await order.aws("s3", "CreateBucket", {"Bucket": name, "CreateBucketConfiguration": place})
@@ -159,6 +166,15 @@ def _tags(properties: Mapping[str, Any]) -> dict[str, str]:
 
 def _tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"Key": key, "Value": value} for key, value in tags.items()]
+
+
+async def _has_bucket(order: Order, name: str) -> bool:
+    try:
+        await order.aws("s3", "HeadBucket", {"Bucket": name})
+    except RefusedError as error:
+        # What is answered without a body has its status for a code.
+        return error.code != "404"
+    return True
 
 
 async def _unless_gone(order: Order, service: str, operation: str, members: Mapping[str, Any], gone: str) -> None:
