@@ -241,7 +241,7 @@ def test_tags_of_what_cannot_change_are_changed(aws: Running) -> None:
         (("Model", "PrimaryContainer"), "image", "PrimaryContainer is a single value"),
         (("Config", "ProductionVariants"), {}, "no list"),
         (("Config", "ProductionVariants"), [{"VariantName": "a", "InitialInstanceCount": "two"}], "type integer"),
-        (("Config", "ProductionVariants"), [{"VariantNam": "a"}], "did you mean VariantName"),
+        (("Config", "ProductionVariants"), [{"VariantNam": "a"}], "did you mean 'VariantName'"),
         (("Config", "ProductionVariants"), [{"VariantName": ["a"]}], "takes a single value"),
         (("Config", "ProductionVariants"), [{"RoutingConfig": {"RoutingStrategy": "NEAREST"}}], "it takes"),
         (("Model", "PrimaryContainer"), {"Environment": "x"}, "names with values"),
