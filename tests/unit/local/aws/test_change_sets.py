@@ -133,6 +133,40 @@ def test_a_direct_update_makes_sets_void_too(aws: Running) -> None:
     assert aws.cloudformation.list_change_sets(StackName="demo")["Summaries"] == []
 
 
+def test_an_execution_whose_answer_was_lost_is_asked_for_again(aws: Running) -> None:
+    client = aws.cloudformation
+    for kind, value in (("CREATE", "1"), ("UPDATE", "2")):
+        arn = change_set(aws, text({"One": parameter(value)}), kind)["ChangeSetId"]
+        for _ in range(2):
+            client.execute_change_set(StackName="demo", ChangeSetName="set", ClientRequestToken=f"token-{kind}")
+        with pytest.raises(ClientError, match="Another request had the token"):
+            client.execute_change_set(
+                StackName="demo", ChangeSetName="set", ClientRequestToken=f"token-{kind}", DisableRollback=True
+            )
+        with pytest.raises(ClientError, match="ChangeSetNotFound"):
+            client.execute_change_set(StackName="demo", ChangeSetName=arn, ClientRequestToken="other")
+        assert aws.settled()["StackStatus"] == f"{kind}_COMPLETE"
+    assert aws.events().count("demo UPDATE_COMPLETE") == 1
+    # A stack that was deleted may be created again with the same names and the same token.
+    aws.delete()
+    change_set(aws, text({"One": parameter("1")}), "CREATE")
+    client.execute_change_set(StackName="demo", ChangeSetName="set", ClientRequestToken="token-CREATE")
+    assert aws.settled()["StackStatus"] == "CREATE_COMPLETE"
+
+
+def test_a_rollback_whose_answer_was_lost_is_asked_for_again(aws: Running) -> None:
+    client = aws.cloudformation
+    wrong = {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "Wrong", "Value": "x"}}
+    aws.create(text({"One": parameter("1")}))
+    aws.update(text({"One": parameter("2"), "Two": wrong}), DisableRollback=True)
+    answers = [client.rollback_stack(StackName="demo", ClientRequestToken="again")["StackId"] for _ in range(2)]
+    assert answers == [aws.settled()["StackId"]] * 2
+    assert aws.events().count("demo UPDATE_ROLLBACK_COMPLETE") == 1
+    client.rollback_stack(StackName="demo", ClientRequestToken="again")
+    with pytest.raises(ClientError, match="can not be rolled back"):
+        client.rollback_stack(StackName="demo", ClientRequestToken="another")
+
+
 def test_what_cannot_be_a_change_set(aws: Running) -> None:
     template = text({"One": parameter("1")})
     with pytest.raises(ClientError, match=r"Stack \[demo\] does not exist"):

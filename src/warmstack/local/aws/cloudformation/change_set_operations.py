@@ -98,13 +98,14 @@ class ChangeSetOperations:
         }
 
     async def _execute(self, members: Members, region: str) -> Members:
-        stack, change_set = self._find(members, region)
-        key = ("ExecuteChangeSet", change_set.id)
+        # By what the request says: once a set is executed it is no longer there, and the answer may have been lost.
+        key = ("ExecuteChangeSet", region, str(members.get("StackName", "")), str(members["ChangeSetName"]))
         token = members.get("ClientRequestToken")
-        return await self._desk.once(key, token, members, lambda: self._done(stack, change_set, members))
+        return await self._desk.once(key, token, members, lambda: self._done(members, region))
 
-    async def _done(self, stack: Stack, change_set: ChangeSet, members: Members) -> Members:
+    async def _done(self, members: Members, region: str) -> Members:
         desk = self._desk
+        stack, change_set = self._find(members, region)
         if change_set.execution != "AVAILABLE":
             raise StackError(
                 "InvalidChangeSetStatus",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from warmstack.local.aws.cloudformation.desk import NO_UPDATES, Desk, Members, Operation
 from warmstack.local.aws.errors import StackError, invalid
@@ -50,7 +50,7 @@ class StackOperations:
             desk.begin(stack, members, work)
             return {"StackId": stack.id}
 
-        return await self._desk.once(("CreateStack", region, name), members.get("ClientRequestToken"), members, answer)
+        return await self._once("CreateStack", members, region, answer)
 
     async def _update(self, members: Members, region: str) -> Members:
         name = str(members["StackName"])
@@ -70,7 +70,7 @@ class StackOperations:
             desk.begin(stack, members, work)
             return {"StackId": stack.id}
 
-        return await self._desk.once(("UpdateStack", region, name), members.get("ClientRequestToken"), members, answer)
+        return await self._once("UpdateStack", members, region, answer)
 
     async def _delete(self, members: Members, region: str) -> Members:
         desk = self._desk
@@ -100,25 +100,37 @@ class StackOperations:
         return {}
 
     async def _roll_back(self, members: Members, region: str) -> Members:
-        stack = self._desk.store.get(str(members["StackName"]), region)
-        if stack.status not in ("CREATE_FAILED", "UPDATE_FAILED"):
-            raise invalid(f"Stack:{stack.id} is in {stack.status} state and can not be rolled back.")
-        self._roll(stack, members, [])
-        return {"StackId": stack.id}
+        async def answer() -> Members:
+            stack = self._desk.store.get(str(members["StackName"]), region)
+            if stack.status not in ("CREATE_FAILED", "UPDATE_FAILED"):
+                raise invalid(f"Stack:{stack.id} is in {stack.status} state and can not be rolled back.")
+            self._roll(stack, members, [])
+            return {"StackId": stack.id}
+
+        return await self._once("RollbackStack", members, region, answer)
 
     async def _continue_rollback(self, members: Members, region: str) -> Members:
-        stack = self._desk.store.get(str(members["StackName"]), region)
-        if stack.status != "UPDATE_ROLLBACK_FAILED":
-            raise invalid(f"Stack:{stack.id} is in {stack.status} state and can not continue update rollback.")
-        skipped = members.get("ResourcesToSkip", [])
-        failed = {name for name, one in stack.resources.items() if one.status == "UPDATE_FAILED"}
-        if others := [one for one in skipped if one not in failed]:
-            raise invalid(
-                f"ResourcesToSkip names {', '.join(others)}; only resources in UPDATE_FAILED can be skipped: "
-                f"{', '.join(sorted(failed)) or 'none is'}"
-            )
-        self._roll(stack, members, skipped)
-        return {}
+        async def answer() -> Members:
+            stack = self._desk.store.get(str(members["StackName"]), region)
+            if stack.status != "UPDATE_ROLLBACK_FAILED":
+                raise invalid(f"Stack:{stack.id} is in {stack.status} state and can not continue update rollback.")
+            skipped = members.get("ResourcesToSkip", [])
+            failed = {name for name, one in stack.resources.items() if one.status == "UPDATE_FAILED"}
+            if others := [one for one in skipped if one not in failed]:
+                raise invalid(
+                    f"ResourcesToSkip names {', '.join(others)}; only resources in UPDATE_FAILED can be skipped: "
+                    f"{', '.join(sorted(failed)) or 'none is'}"
+                )
+            self._roll(stack, members, skipped)
+            return {}
+
+        return await self._once("ContinueUpdateRollback", members, region, answer)
+
+    async def _once(
+        self, operation: str, members: Members, region: str, answer: Callable[[], Awaitable[Members]]
+    ) -> Members:
+        key = (operation, region, str(members["StackName"]))
+        return await self._desk.once(key, members.get("ClientRequestToken"), members, answer)
 
     def _roll(self, stack: Stack, members: Members, skipped: list[str]) -> None:
         creating = stack.whole is None
