@@ -248,3 +248,40 @@ def test_an_operation_that_is_not_served_is_named(aws: Running) -> None:
         ClientError, match="does not serve CloudFormation's ListTypes; it serves ContinueUpdateRollback"
     ):
         aws.cloudformation.list_types()
+
+
+def test_what_is_never_echoed_is_in_no_event_and_no_change(aws: Running) -> None:
+    client = aws.cloudformation
+    value = {"Fn::Join": ["-", ["key", {"Ref": "Secret"}, {"Fn::Select": [0, {"Ref": "Several"}]}]]}
+    parameters = {
+        "Secret": {"Type": "String", "NoEcho": True},
+        "Several": {"Type": "CommaDelimitedList", "NoEcho": "true"},
+    }
+
+    def template(**more: object) -> str:
+        return text({"One": parameter("", Value=value, Tags={"team": "search"}), **more}, Parameters=parameters)
+
+    def given(secret: str) -> list[dict[str, str]]:
+        return [
+            {"ParameterKey": "Secret", "ParameterValue": secret},
+            {"ParameterKey": "Several", "ParameterValue": "alpha1,beta2"},
+        ]
+
+    aws.create(template(), Parameters=given("hunter2"))
+    client.create_change_set(
+        StackName="demo", ChangeSetName="set", TemplateBody=template(), Parameters=given("hunter3")
+    )
+    found = client.describe_change_set(StackName="demo", ChangeSetName="set", IncludePropertyValues=True)
+    (change,) = (one["ResourceChange"] for one in found["Changes"])
+    (target,) = (one["Target"] for one in change["Details"])
+    assert (target["BeforeValue"], target["AfterValue"]) == ("key-****-****", "key-****-****")
+    execute(aws)
+    # A rollback makes what was of values that the failed update did not have.
+    wrong = {"Type": "AWS::SSM::Parameter", "DependsOn": "One", "Properties": {"Type": "Wrong", "Value": "x"}}
+    aws.update(template(Two=wrong), Parameters=given("hunter4"))
+    events = client.describe_stack_events(StackName="demo")["StackEvents"]
+    shown = json.dumps([found, events], default=str)
+    assert not [one for one in ("hunter", "alpha1", "beta2") if one in shown]
+    assert json.loads(events[-3]["ResourceProperties"])["Tags"] == {"team": "search"}
+    stored = aws.client("ssm").get_parameter(Name="/demo/value")["Parameter"]["Value"]
+    assert stored == "key-hunter3-alpha1"

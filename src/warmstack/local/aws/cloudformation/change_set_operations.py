@@ -10,6 +10,7 @@ from warmstack.local.aws.cloudformation.documents import change_set_document, ch
 from warmstack.local.aws.errors import StackError, invalid
 from warmstack.local.aws.stacks.changes import described
 from warmstack.local.aws.stacks.records import ChangeSet, Stack
+from warmstack.local.aws.stacks.secrets import secrets_of
 
 NO_CHANGES = "The submitted information didn't contain changes. Submit different information to create a change set."
 
@@ -90,10 +91,10 @@ class ChangeSetOperations:
     async def _describe(self, members: Members, region: str) -> Members:
         stack, change_set = self._find(members, region)
         with_values = bool(members.get("IncludePropertyValues"))
+        secrets = stack.secrets | secrets_of(change_set.desired)
+        changes = [described(one, with_values=with_values, secrets=secrets) for one in change_set.changes]
         return {
-            **change_set_document(
-                stack, change_set, [described(one, with_values=with_values) for one in change_set.changes]
-            ),
+            **change_set_document(stack, change_set, changes),
             "OnStackFailure": change_set.on_failure,
         }
 
@@ -118,6 +119,7 @@ class ChangeSetOperations:
         keep = bool(members.get("DisableRollback"))
         stack.disable_rollback = keep
         desired, waits = change_set.desired, change_set.waits
+        stack.secrets |= secrets_of(desired)
         if is_creation:
             on_failure = change_set.on_failure or ("DO_NOTHING" if keep else "ROLLBACK")
             stack.status = "CREATE_IN_PROGRESS"

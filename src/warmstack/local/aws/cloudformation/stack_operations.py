@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from warmstack.local.aws.cloudformation.desk import NO_UPDATES, Desk, Members, Operation
 from warmstack.local.aws.errors import StackError, invalid
 from warmstack.local.aws.stacks.records import Stack
+from warmstack.local.aws.stacks.secrets import secrets_of
 
 
 class StackOperations:
@@ -43,6 +44,7 @@ class StackOperations:
             stack.disable_rollback = bool(members.get("DisableRollback"))
             default = "DO_NOTHING" if stack.disable_rollback else "ROLLBACK"
             on_failure = str(members.get("OnFailure", default))
+            stack.secrets |= secrets_of(wanted.desired)
             desk.store.add(stack)
             # The status says from now on that it is worked on.
             stack.status = "CREATE_IN_PROGRESS"
@@ -65,6 +67,7 @@ class StackOperations:
             # Meanwhile somebody else may have begun.
             desk.check_updatable(stack)
             stack.disable_rollback = bool(members.get("DisableRollback"))
+            stack.secrets |= secrets_of(wanted.desired)
             stack.status = "UPDATE_IN_PROGRESS"
             work = desk.executor.update(stack, wanted.desired, wanted.waits, keep_failed=stack.disable_rollback)
             desk.begin(stack, members, work)

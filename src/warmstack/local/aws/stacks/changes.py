@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from warmstack.local.aws.resources.registry import handler_of
 from warmstack.local.aws.stacks.differences import Difference, difference
 from warmstack.local.aws.stacks.live import LiveTemplate
 from warmstack.local.aws.stacks.records import Resource, Stack
+from warmstack.local.aws.stacks.secrets import masked
 
 KNOWN_LATER = "{{changeSet:KNOWN_AFTER_APPLY}}"
 
@@ -98,8 +99,14 @@ def find_changes(
     return tuple(found)
 
 
-def described(change: Change, *, with_values: bool) -> dict[str, Any]:
-    """Return a change as CloudFormation's API describes it."""
+def described(change: Change, *, with_values: bool, secrets: Collection[str] = ()) -> dict[str, Any]:
+    """Return a change as CloudFormation's API describes it.
+
+    Args:
+        change: The change.
+        with_values: Whether the values of properties are shown.
+        secrets: The texts that are never shown.
+    """
     before, after = change.before, change.after
     found: dict[str, Any] = {
         "Action": change.action,
@@ -116,18 +123,18 @@ def described(change: Change, *, with_values: bool) -> dict[str, Any]:
         keeps = before.replace_policy == "Retain"
         found["PolicyAction"] = "ReplaceAndRetain" if keeps else "ReplaceAndDelete"
     if with_values:
-        found["BeforeContext"] = None if before is None else _context(before.properties)
-        found["AfterContext"] = None if after is None else _context(after)
+        found["BeforeContext"] = None if before is None else _context(before.properties, secrets)
+        found["AfterContext"] = None if after is None else _context(after, secrets)
     if change.difference is not None:
         found["Scope"] = [
             *(["Properties"] if change.difference.changed else []),
             *(["Metadata"] if change.has_other_metadata else []),
         ]
-        found["Details"] = [_detail(change, name, with_values=with_values) for name in change.difference.changed]
+        found["Details"] = [_detail(change, name, with_values, secrets) for name in change.difference.changed]
     return {"Type": "Resource", "ResourceChange": found}
 
 
-def _detail(change: Change, name: str, *, with_values: bool) -> dict[str, Any]:
+def _detail(change: Change, name: str, with_values: bool, secrets: Collection[str]) -> dict[str, Any]:
     assert change.difference is not None
     is_unsure = name in change.difference.unsure
     recreation = "Never" if name not in change.difference.replacing else "Conditionally" if is_unsure else "Always"
@@ -137,8 +144,8 @@ def _detail(change: Change, name: str, *, with_values: bool) -> dict[str, Any]:
         kind = "Modify" if name in before and name in after else "Add" if name in after else "Remove"
         target |= {
             "Path": f"/Properties/{name}",
-            "BeforeValue": _shown(before.get(name)),
-            "AfterValue": _shown(after.get(name)),
+            "BeforeValue": _shown(before.get(name), secrets),
+            "AfterValue": _shown(after.get(name), secrets),
             "AttributeChangeType": kind,
         }
     return {
@@ -157,12 +164,12 @@ def plain(value: Any) -> Any:
     return [plain(one) for one in value] if isinstance(value, list) else value
 
 
-def _context(properties: Mapping[str, Any]) -> str:
-    return json.dumps({"Properties": plain(properties)}, separators=(",", ":"))
+def _context(properties: Mapping[str, Any], secrets: Collection[str]) -> str:
+    return json.dumps({"Properties": masked(plain(properties), secrets)}, separators=(",", ":"))
 
 
-def _shown(value: Any) -> str | None:
+def _shown(value: Any, secrets: Collection[str]) -> str | None:
     if value is None:
         return None
-    found = plain(value)
+    found = masked(plain(value), secrets)
     return found if isinstance(found, str) else json.dumps(found, separators=(",", ":"))

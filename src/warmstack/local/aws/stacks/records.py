@@ -162,7 +162,8 @@ class Stack:
     ``whole`` is where a rollback leads; until an operation has come to its end, ``fresh`` is what a rollback removes,
     and ``leftovers`` what the end of an update removes. ``imports`` are the exports of others that it uses, and while
     it is updated also those that it used. ``is_cancelled`` says that its creation is to end because it is deleted,
-    ``was_whole`` that an operation on it has once come to its end.
+    ``was_whole`` that an operation on it has once come to its end. ``secrets`` are the values that its hidden
+    parameters have had.
     """
 
     name: str
@@ -189,6 +190,7 @@ class Stack:
     role_arn: str | None = None
     capabilities: tuple[str, ...] = ()
     notification_arns: tuple[str, ...] = ()
+    secrets: set[str] = field(default_factory=set)
     token: str | None = None
     work: asyncio.Task[None] | None = None
 
