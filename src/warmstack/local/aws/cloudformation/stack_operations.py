@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import replace
 
 from warmstack.local.aws.cloudformation.desk import NO_UPDATES, Desk, Members, Operation
 from warmstack.local.aws.errors import StackError, invalid
-from warmstack.local.aws.stacks.records import Stack
+from warmstack.local.aws.stacks.records import Resource, Stack
 from warmstack.local.aws.stacks.secrets import secrets_of
 
 
@@ -107,6 +108,8 @@ class StackOperations:
             stack = self._desk.store.get(str(members["StackName"]), region)
             if stack.status not in ("CREATE_FAILED", "UPDATE_FAILED"):
                 raise invalid(f"Stack:{stack.id} is in {stack.status} state and can not be rolled back.")
+            if members.get("RetainExceptOnCreate"):
+                _give_up_new(stack)
             self._roll(stack, members, [])
             return {"StackId": stack.id}
 
@@ -150,3 +153,15 @@ class StackOperations:
             users = self._desk.store.imported_by(stack.region, output.export) if output.export else []
             if users:
                 raise invalid(f"Export {output.export} cannot be deleted as it is in use by {' and '.join(users)}")
+
+
+def _give_up_new(stack: Stack) -> None:
+    """Let a rollback remove what the failed operation has made, also where a policy would leave it there."""
+    new = {one.key for one in stack.fresh}
+    stack.fresh = [_unless_new(one, new) for one in stack.fresh]
+    stack.resources = {name: _unless_new(one, new) for name, one in stack.resources.items()}
+
+
+def _unless_new(resource: Resource, new: Collection[tuple[str, str]]) -> Resource:
+    retained = resource.key in new and resource.deletion_policy == "Retain"
+    return replace(resource, deletion_policy="RetainExceptOnCreate") if retained else resource
