@@ -35,6 +35,11 @@ def test_the_names_are_those_of_the_schema(kind: str) -> None:
     assert PROPERTY_NAMES[kind] == schema(kind)["properties"].keys() - own(kind, "readOnlyProperties")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_replaces_is_what_cannot_be_changed(kind: str) -> None:
+    assert HANDLERS[kind].replaces == own(kind, "createOnlyProperties")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_examples_have_no_other_names(name: str) -> None:
     document = json.loads((ROOT / "tests/golden/stacks" / name / "template.json").read_text())
