@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from botocore.exceptions import ClientError
@@ -114,6 +115,27 @@ def test_metadata_alone_touches_nothing(aws: Running) -> None:
     assert [one.split()[0] for one in aws.events()[mark:]] == ["demo"] * 3
     detail = aws.cloudformation.describe_stack_resource(StackName="demo", LogicalResourceId="One")
     assert json.loads(detail["StackResourceDetail"]["Metadata"]) == {"seen": True}
+
+
+def test_a_logical_id_keeps_its_type(aws: Running) -> None:
+    aws.create(text({"One": parameter("1"), "Two": parameter("2", "/demo/two"), "Three": parameter("3", "/three")}))
+    mark = len(aws.events())
+    group = {"Type": "AWS::Logs::LogGroup"}
+    other = text({"One": group, "Two": group, "Three": parameter("3", "/three")})
+    said = (
+        "Update of resource type is not permitted. The new template modifies resource type of the following resources: "
+        "[One, Two]"
+    )
+    found = change_set(aws, other)
+    assert (found["Status"], found["ExecutionStatus"], found["StatusReason"]) == ("FAILED", "UNAVAILABLE", said)
+    with pytest.raises(ClientError, match=re.escape(said)):
+        aws.update(other)
+    assert len(aws.events()) == mark
+    # Under another logical id it is another resource, also where a condition has taken the former one away.
+    gone = {**group, "Condition": "Never"}
+    template = text({"Three": gone, "Four": group}, Conditions={"Never": {"Fn::Equals": ["a", "b"]}})
+    assert aws.update(template)["StackStatus"] == "UPDATE_COMPLETE"
+    assert sorted(aws.resources()) == ["Four"]
 
 
 def test_an_executed_set_makes_the_others_void(aws: Running) -> None:

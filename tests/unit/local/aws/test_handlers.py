@@ -444,14 +444,6 @@ def _resources(aws: Running) -> list[Any]:
     return list(next(aws.aws.store.there()).resources.values())
 
 
-def test_a_type_that_changes_is_another_resource(aws: Running) -> None:
-    aws.create(text({"One": parameter("1"), "Two": {"Type": "AWS::S3::Bucket"}}))
-    aws.update(text({"One": {"Type": "AWS::Logs::LogGroup"}, "Two": {"Type": "AWS::S3::Bucket"}}))
-    assert aws.resources()["One"]["ResourceType"] == "AWS::Logs::LogGroup"
-    with pytest.raises(ClientError, match="not found"):
-        aws.client("ssm").get_parameter(Name="/demo/value")
-
-
 def test_a_rollback_that_fails_can_be_continued(aws: Running) -> None:
     aws.create(variant_text())
     sagemaker = aws.sagemaker

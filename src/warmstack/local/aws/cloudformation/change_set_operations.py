@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from warmstack.local.aws.cloudformation.desk import STACK_NAME, Desk, Members, Operation, Wanted
 from warmstack.local.aws.cloudformation.documents import change_set_document, change_set_summary
 from warmstack.local.aws.errors import StackError, invalid
-from warmstack.local.aws.stacks.changes import described
+from warmstack.local.aws.stacks.changes import described, refused_types
 from warmstack.local.aws.stacks.records import ChangeSet, Stack
 from warmstack.local.aws.stacks.secrets import secrets_of
 
@@ -71,7 +71,8 @@ class ChangeSetOperations:
             )
         if any(one.name == name for one in stack.change_sets.values()):
             raise StackError("AlreadyExistsException", f"ChangeSet {name} already exists for stack {stack.id}")
-        changes = self._desk.changes(stack, wanted)
+        refused = refused_types(stack, wanted.desired, wanted.waits)
+        changes = () if refused else self._desk.changes(stack, wanted)
         found = ChangeSet(
             name=name,
             id=self._desk.store.arn(stack.region, f"changeSet/{name}/{uuid.uuid4()}"),
@@ -84,7 +85,9 @@ class ChangeSetOperations:
             options={key: members[key] for key in ("Capabilities", "NotificationARNs", "RoleARN") if key in members},
             on_failure=members.get("OnStackFailure"),
         )
-        if self._desk.is_same(stack, wanted, changes) and kind != "CREATE":
+        if refused:
+            found.status, found.execution, found.reason = "FAILED", "UNAVAILABLE", refused
+        elif self._desk.is_same(stack, wanted, changes) and kind != "CREATE":
             found.status, found.execution, found.reason = "FAILED", "UNAVAILABLE", NO_CHANGES
         return found
 

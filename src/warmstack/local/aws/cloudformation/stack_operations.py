@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from warmstack.local.aws.cloudformation.desk import NO_UPDATES, Desk, Members, Operation
 from warmstack.local.aws.errors import StackError, invalid
+from warmstack.local.aws.stacks.changes import refused_types
 from warmstack.local.aws.stacks.records import Resource, Stack
 from warmstack.local.aws.stacks.secrets import secrets_of
 
@@ -63,6 +64,8 @@ class StackOperations:
             stack = desk.store.get(name, region)
             desk.check_updatable(stack)
             wanted = await desk.read(members, stack, is_new=False)
+            if refused := refused_types(stack, wanted.desired, wanted.waits):
+                raise invalid(refused)
             if desk.is_same(stack, wanted, desk.changes(stack, wanted)):
                 raise invalid(NO_UPDATES)
             # Meanwhile somebody else may have begun.

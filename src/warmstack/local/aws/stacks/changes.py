@@ -11,7 +11,7 @@ from warmstack.assembly.unresolved import Unresolved
 from warmstack.local.aws.resources.registry import handler_of
 from warmstack.local.aws.stacks.differences import Difference, difference
 from warmstack.local.aws.stacks.live import LiveTemplate
-from warmstack.local.aws.stacks.records import Resource, Stack
+from warmstack.local.aws.stacks.records import Desired, Resource, Stack
 from warmstack.local.aws.stacks.secrets import masked
 
 KNOWN_LATER = "{{changeSet:KNOWN_AFTER_APPLY}}"
@@ -44,7 +44,7 @@ class Change:
         """Whether another resource takes its place: True, False, Conditional; None unless it is modified."""
         if self.difference is None:
             return None
-        if self.difference.is_other_type or self.difference.replacing - self.difference.unsure:
+        if self.difference.replacing - self.difference.unsure:
             return "True"
         return "Conditional" if self.difference.replacing else "False"
 
@@ -97,6 +97,26 @@ def find_changes(
         if logical_id not in waits:
             found.append(Change(action="Remove", logical_id=logical_id, kind=before.kind, before=before))
     return tuple(found)
+
+
+def refused_types(stack: Stack, desired: Desired, waits: Collection[str]) -> str | None:
+    """Return why a template cannot update a stack: a logical id has another type; None if every one is as it was.
+
+    Args:
+        stack: The stack as it is.
+        desired: The template.
+        waits: The logical ids of the resources that exist in it.
+    """
+    kinds = {name: str(desired.document["Resources"][name]["Type"]) for name in waits}
+    there = {name: one.kind for name, one in stack.resources.items() if one.physical_id}
+    changed = [name for name, kind in there.items() if kinds.get(name, kind) != kind]
+    if not changed:
+        return None
+    # CloudFormation's own words.
+    return (
+        "Update of resource type is not permitted. The new template modifies resource type of the following resources: "
+        f"[{', '.join(changed)}]"
+    )
 
 
 def described(change: Change, *, with_values: bool, secrets: Collection[str] = ()) -> dict[str, Any]:
