@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.unit.local.aws.running import CAPABILITIES, Running
-from tests.unit.local.aws.templates import components, parameter, text, variant_text
+from tests.unit.local.aws.templates import ROLE, components, parameter, text, variant_text
 
 STRATEGY = "LEAST_OUTSTANDING_REQUESTS"
 
@@ -214,6 +214,46 @@ def test_a_set_is_found_by_its_id_alone(aws: Running) -> None:
     assert again["StackName"] == "demo"
     with pytest.raises(ClientError, match="does not exist"):
         aws.cloudformation.describe_change_set(ChangeSetName="arn:nothing")
+
+
+def test_a_template_of_a_set_is_found_by_its_id_alone(aws: Running) -> None:
+    client = aws.cloudformation
+    one, two = (text({"One": parameter(value)}) for value in "12")
+    aws.create(one)
+    arn = change_set(aws, two)["ChangeSetId"]
+    for members in ({"ChangeSetName": arn}, {"StackName": "demo", "ChangeSetName": "set"}):
+        assert client.get_template(**members)["TemplateBody"] == json.loads(two)
+    assert client.get_template(StackName="demo")["TemplateBody"] == json.loads(one)
+    for members in ({"ChangeSetName": "arn:nothing"}, {"StackName": "demo", "ChangeSetName": "other"}):
+        with pytest.raises(ClientError, match="ChangeSetNotFound"):
+            client.get_template(**members)
+
+
+def test_what_is_under_review_is_not_updated(aws: Running) -> None:
+    change_set(aws, text({"One": parameter("1")}), "CREATE")
+    with pytest.raises(ClientError, match="is in REVIEW_IN_PROGRESS state and can not be updated"):
+        change_set(aws, text({"One": parameter("2")}), "UPDATE", name="other")
+    assert change_set(aws, text({"One": parameter("2")}), "CREATE", name="other")["Status"] == "CREATE_COMPLETE"
+
+
+@pytest.mark.parametrize(
+    ("resources", "needed", "why"),
+    [
+        ({"One": parameter("1")}, [], None),
+        ({"Role": ROLE}, ["CAPABILITY_IAM"], "The following resource(s) require capabilities: [AWS::IAM::Role]"),
+        (
+            {"Role": {**ROLE, "Properties": {**ROLE["Properties"], "RoleName": "mine"}}},  # type: ignore[dict-item]
+            ["CAPABILITY_NAMED_IAM"],
+            "The following resource(s) require capabilities: [AWS::IAM::Role]",
+        ),
+    ],
+)
+def test_a_template_says_which_capabilities_it_needs(
+    aws: Running, resources: dict[str, object], needed: list[str], why: str | None
+) -> None:
+    for look in (aws.cloudformation.validate_template, aws.cloudformation.get_template_summary):
+        found = look(TemplateBody=text(resources))
+        assert (found.get("Capabilities", []), found.get("CapabilitiesReason")) == (needed, why)
 
 
 def test_a_failed_creation_can_be_deleted_by_itself(aws: Running) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from warmstack.local.aws.cloudformation.desk import STACK_NAME, Desk, Members, Operation, Wanted
 from warmstack.local.aws.cloudformation.documents import change_set_document, change_set_summary
+from warmstack.local.aws.cloudformation.finding import find_change_set, named, stack_of_set
 from warmstack.local.aws.errors import StackError, invalid
 from warmstack.local.aws.stacks.changes import described, refused_types
 from warmstack.local.aws.stacks.records import ChangeSet, Stack
@@ -49,6 +50,8 @@ class ChangeSetOperations:
                           f"[{members['ChangeSetName']}].")  # fmt: skip
         if kind == "UPDATE" and (there is None or there.is_deleted):
             raise invalid(f"Stack [{name}] does not exist")
+        if kind == "UPDATE" and there is not None and is_new:
+            raise invalid(f"Stack:{there.id} is in {there.status} state and can not be updated.")
         stack = there or desk.new(name, region)
         if not is_new:
             desk.check_updatable(stack)
@@ -92,7 +95,7 @@ class ChangeSetOperations:
         return found
 
     async def _describe(self, members: Members, region: str) -> Members:
-        stack, change_set = self._find(members, region)
+        stack, change_set = find_change_set(self._desk.store, members, region)
         with_values = bool(members.get("IncludePropertyValues"))
         secrets = stack.secrets | secrets_of(change_set.desired)
         changes = [described(one, with_values=with_values, secrets=secrets) for one in change_set.changes]
@@ -109,7 +112,7 @@ class ChangeSetOperations:
 
     async def _done(self, members: Members, region: str) -> Members:
         desk = self._desk
-        stack, change_set = self._find(members, region)
+        stack, change_set = find_change_set(self._desk.store, members, region)
         if change_set.execution != "AVAILABLE":
             raise StackError(
                 "InvalidChangeSetStatus",
@@ -134,9 +137,9 @@ class ChangeSetOperations:
         return {}
 
     async def _delete(self, members: Members, region: str) -> Members:
-        stack = self._stack(members, region)
+        stack = stack_of_set(self._desk.store, members, region)
         if stack is not None:
-            found = _named(stack, str(members["ChangeSetName"]))
+            found = named(stack, str(members["ChangeSetName"]))
             if found is not None:
                 del stack.change_sets[found.id]
         return {}
@@ -144,22 +147,3 @@ class ChangeSetOperations:
     async def _list(self, members: Members, region: str) -> Members:
         stack = self._desk.store.get(str(members["StackName"]), region)
         return {"Summaries": [change_set_summary(stack, one) for one in stack.change_sets.values()]}
-
-    def _stack(self, members: Members, region: str) -> Stack | None:
-        name = members.get("StackName")
-        if name is not None:
-            return self._desk.store.get(str(name), region)
-        wanted = str(members["ChangeSetName"])
-        return next((one for one in self._desk.store.there(region) if wanted in one.change_sets), None)
-
-    def _find(self, members: Members, region: str) -> tuple[Stack, ChangeSet]:
-        name = str(members["ChangeSetName"])
-        stack = self._stack(members, region)
-        found = None if stack is None else _named(stack, name)
-        if stack is None or found is None:
-            raise StackError("ChangeSetNotFound", f"ChangeSet [{name}] does not exist", 404)
-        return stack, found
-
-
-def _named(stack: Stack, name: str) -> ChangeSet | None:
-    return next((one for one in stack.change_sets.values() if name in (one.id, one.name)), None)

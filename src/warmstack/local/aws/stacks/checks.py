@@ -9,12 +9,11 @@ from warmstack.assembly.unresolved import Unresolved, as_text
 from warmstack.local.aws.errors import StackError, invalid
 from warmstack.local.aws.resources.property_names import check_names
 from warmstack.local.aws.resources.registry import HANDLERS, handler_of
+from warmstack.local.aws.stacks.capabilities import needed_capability
 from warmstack.local.aws.stacks.graph import dependencies
 from warmstack.local.aws.stacks.live import NOT_YET, LiveTemplate
 from warmstack.local.aws.stacks.references import references
 from warmstack.local.aws.stacks.rules import check_rules
-
-_IAM = frozenset({"AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::IAM::Role", "AWS::IAM::RolePolicy"})
 
 
 def check_template(template: LiveTemplate, *, capabilities: Sequence[str]) -> dict[str, frozenset[str]]:
@@ -129,12 +128,6 @@ def _deep_names(node: Any, wanted: str, where: str) -> str | None:
 
 
 def _check_capabilities(template: LiveTemplate, there: Sequence[str], capabilities: Sequence[str]) -> None:
-    kinds = dict(template.types())
-    of_iam = [one for one in there if kinds[one] in _IAM]
-    names = ("ManagedPolicyName", "RoleName")
-    needs_names = any(
-        name in template.properties(one) for one in of_iam if kinds[one] != "AWS::IAM::RolePolicy" for name in names
-    )
-    needed = "CAPABILITY_NAMED_IAM" if needs_names else "CAPABILITY_IAM"
-    if of_iam and not {needed, "CAPABILITY_NAMED_IAM"} & set(capabilities):
+    needed = needed_capability(template.resource(one) for one in there)
+    if needed is not None and not {needed, "CAPABILITY_NAMED_IAM"} & set(capabilities):
         raise StackError("InsufficientCapabilitiesException", f"Requires capabilities : [{needed}]")
