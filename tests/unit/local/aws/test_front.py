@@ -190,7 +190,9 @@ class TestProgress:
         store = Store("111122223333")
         now = datetime(2026, 11, 30, tzinfo=UTC)
         journal = Journal(lambda: now, lambda _: None)
-        document = json.loads(text({name: parameter("1") for name in "ABCDEFGH"}))
+        never = {**parameter("1"), "Condition": "Never"}
+        resources = {**{name: parameter("1") for name in "ABCDEFGH"}, "Absent": never}
+        document = json.loads(text(resources, Conditions={"Never": {"Fn::Equals": ["a", "b"]}}))
         stack = store.new("demo", REGION, Desired(text="", document=document), now)
         store.add(stack)
         journal.stack(stack, "CREATE_IN_PROGRESS")
