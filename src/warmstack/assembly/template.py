@@ -30,6 +30,9 @@ class Template:
         imports: Answers the exports of the assembly's other stacks.
     """
 
+    why_no_reference = "a dynamic reference is read while a stack deploys"
+    """Why what ``{{resolve:…}}`` stands for is not known."""
+
     def __init__(
         self,
         source: Source,
@@ -147,7 +150,7 @@ class Template:
         """
         if isinstance(node, str):
             if "{{resolve:" in node:
-                return Unresolved(text=node, why="a dynamic reference is read while a stack deploys")
+                return Unresolved(text=node, why=self.why_no_reference)
             return node
         if isinstance(node, list):
             answered = [self.resolve(one, f"{where}[{index}]") for index, one in enumerate(node)]

@@ -117,6 +117,15 @@ def test_metadata_alone_touches_nothing(aws: Running) -> None:
     assert json.loads(detail["StackResourceDetail"]["Metadata"]) == {"seen": True}
 
 
+def test_a_policy_alone_is_said_to_be_one(aws: Running) -> None:
+    aws.create(text({"One": parameter("1"), "Two": parameter("2", "/demo/two")}))
+    one = {**parameter("1"), "DeletionPolicy": "Retain"}
+    two = {**parameter("3", "/demo/two"), "UpdateReplacePolicy": "Retain", "DeletionPolicy": "Delete"}
+    found = change_set(aws, text({"One": one, "Two": two}))
+    scopes = [one["ResourceChange"]["Scope"] for one in found["Changes"]]  # type: ignore[attr-defined]
+    assert scopes == [["DeletionPolicy"], ["Properties", "UpdateReplacePolicy"]]
+
+
 def test_a_logical_id_keeps_its_type(aws: Running) -> None:
     aws.create(text({"One": parameter("1"), "Two": parameter("2", "/demo/two"), "Three": parameter("3", "/three")}))
     mark = len(aws.events())

@@ -28,7 +28,7 @@ class Change:
         before: What is there.
         after: Its properties in the new template; values that are known later are ``Unresolved``.
         difference: What is different; None unless it is modified.
-        has_other_metadata: Whether its metadata or its policies are other ones.
+        others: What of it is different beside its properties: its metadata, its policies.
     """
 
     action: str
@@ -37,7 +37,7 @@ class Change:
     before: Resource | None = None
     after: Mapping[str, Any] | None = None
     difference: Difference | None = None
-    has_other_metadata: bool = False
+    others: tuple[str, ...] = ()
 
     @property
     def replacement(self) -> str | None:
@@ -75,12 +75,9 @@ def find_changes(
         handler = handler_of(kind)
         assert handler is not None
         different = difference(before, kind, after, handler)
-        other = before.metadata != written.get("Metadata") or (before.deletion_policy, before.replace_policy) != (
-            str(written.get("DeletionPolicy", "Delete")),
-            str(written.get("UpdateReplacePolicy", "Delete")),
-        )
+        others = _others(before, written)
         has_failed = before.status.endswith("_FAILED")
-        if different or other or has_failed:
+        if different or others or has_failed:
             change = Change(
                 action="Modify",
                 logical_id=logical_id,
@@ -88,7 +85,7 @@ def find_changes(
                 before=before,
                 after=after,
                 difference=different,
-                has_other_metadata=other,
+                others=others,
             )
             found.append(change)
             if change.replacement != "False":
@@ -97,6 +94,16 @@ def find_changes(
         if logical_id not in waits:
             found.append(Change(action="Remove", logical_id=logical_id, kind=before.kind, before=before))
     return tuple(found)
+
+
+def _others(before: Resource, written: Mapping[str, Any]) -> tuple[str, ...]:
+    then = {
+        "Metadata": before.metadata,
+        "DeletionPolicy": before.deletion_policy,
+        "UpdateReplacePolicy": before.replace_policy,
+    }
+    now = {"DeletionPolicy": "Delete", "UpdateReplacePolicy": "Delete", **written}
+    return tuple(name for name, value in then.items() if value != now.get(name))
 
 
 def refused_types(stack: Stack, desired: Desired, waits: Collection[str]) -> str | None:
@@ -146,10 +153,7 @@ def described(change: Change, *, with_values: bool, secrets: Collection[str] = (
         found["BeforeContext"] = None if before is None else _context(before.properties, secrets)
         found["AfterContext"] = None if after is None else _context(after, secrets)
     if change.difference is not None:
-        found["Scope"] = [
-            *(["Properties"] if change.difference.changed else []),
-            *(["Metadata"] if change.has_other_metadata else []),
-        ]
+        found["Scope"] = [*(["Properties"] if change.difference.changed else []), *change.others]
         found["Details"] = [_detail(change, name, with_values, secrets) for name in change.difference.changed]
     return {"Type": "Resource", "ResourceChange": found}
 
