@@ -215,6 +215,8 @@ NAMED = {**ROLE, "Properties": {**ROLE["Properties"], "RoleName": "mine"}}  # ty
         (json.dumps({"Resources": []}), "Resources is no mapping"),
         (json.dumps({"Resources": {"A": {"Properties": {}}}}), r"\[/Resources/A\] has no Type"),
         (json.dumps({"Resources": {"A": {"Type": "T", "Properties": []}}}), "is no mapping"),
+        (json.dumps({"Resources": {"A": {"Type": "AWS::S3::Bucket", "Properties": {"Ref": "AWS::Region"}}}}), "no map"),
+        (text({"A": parameter("1", Value={"Fn::Sub": "${}"})}), "Ref names ''"),
         (text({"A": {**parameter("1"), "DeletionPolicy": "Snapshot"}}), "DeletionPolicy 'Snapshot'"),
         (text({"A": parameter("1")}, Transform="AWS::Serverless"), "the local AWS runs none"),
         (text({"A": {**parameter("1"), "Properties": {"Value": {"Fn::Transform": {}}}}}), "Fn::Transform runs a macro"),

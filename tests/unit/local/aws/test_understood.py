@@ -77,6 +77,13 @@ def test_what_asks_for_nothing_is_taken(aws: Running) -> None:
     assert aws.delete(DeletionMode="STANDARD")["StackStatus"] == "DELETE_COMPLETE"
 
 
+def test_every_operation_says_what_it_understands(aws: Running) -> None:
+    with pytest.raises(ClientError) as caught:
+        aws.cloudformation.list_types()
+    served = caught.value.response["Error"]["Message"].rpartition("it serves ")[2]
+    assert served.split(", ") == sorted(understood._UNDERSTOOD)
+
+
 @pytest.mark.parametrize("operation", sorted(understood._UNDERSTOOD))
 def test_what_is_understood_is_a_member(operation: str) -> None:
     members = service_model("cloudformation").operation_model(operation).input_shape.members

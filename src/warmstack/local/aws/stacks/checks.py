@@ -42,6 +42,8 @@ def check_template(template: LiveTemplate, *, capabilities: Sequence[str]) -> di
         if where := _deep_names(template.properties(logical_id), "Fn::Transform", logical_id):
             raise invalid(f"{where}: Fn::Transform runs a macro; the local AWS has none")
         properties = template.resolve(template.properties(logical_id), logical_id)
+        if not isinstance(properties, dict):
+            raise invalid(f"Template format error: [/Resources/{logical_id}/Properties] is no mapping")
         check_names(str(template.resource(logical_id)["Type"]), logical_id, properties)
         _check_value(properties, logical_id)
         _check_attributes(template, template.properties(logical_id), logical_id)

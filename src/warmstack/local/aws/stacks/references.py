@@ -71,9 +71,11 @@ def _in_sub(template: LiveTemplate, argument: Any, where: str) -> Iterator[Refer
         return  # what is wrong with it is said where it is answered
     parts, named = read
     for part in parts:
-        if isinstance(part, str) or part.is_literal or part.name in named or part.name.startswith("AWS::"):
+        if isinstance(part, str) or part.is_literal or part.name in named:
             continue
-        yield _dotted(part.name)
+        # One without a name is said to be wrong where it is answered.
+        if part.name and not part.name.startswith("AWS::"):
+            yield _dotted(part.name)
     yield from references(template, list(named.values()), where)
 
 
