@@ -10,6 +10,7 @@ import base64
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from warmstack.assembly.unresolved import Problems, Unresolved, as_text
@@ -40,29 +41,52 @@ class Answers(Protocol):
         ...
 
 
-def sub(template: Answers, argument: Any, where: str) -> Any:
-    """``Fn::Sub``, in both of its forms; ``${!Name}`` is the text ``${Name}``."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placeholder:
+    """What stands in a text of ``Fn::Sub`` between ``${`` and ``}``.
+
+    Args:
+        name: The name.
+        is_literal: Whether it is written with ``!``, and stays as it is.
+    """
+
+    name: str
+    is_literal: bool = False
+
+
+def parts_of_sub(argument: Any) -> tuple[list[str | Placeholder], Mapping[str, Any]] | None:
+    """Return the parts of what ``Fn::Sub`` fills in, and what its own mapping names; None where it is none."""
     named: Any = {}
     if isinstance(argument, list) and len(argument) == 2:
         argument, named = argument
     if not isinstance(argument, str) or not isinstance(named, dict):
-        return template.problems.add(where, "Fn::Sub takes a text, or a text and a mapping")
-    parts: list[Any] = []
+        return None
+    parts: list[str | Placeholder] = []
     end = 0
     for match in _PLACEHOLDER.finditer(argument):
-        parts.append(argument[end : match.start()])
+        parts += [argument[end : match.start()], Placeholder(name=match[2].strip(), is_literal=bool(match[1]))]
         end = match.end()
-        literal, name = match[1], match[2].strip()
-        if literal:
-            parts.append(f"${{{name}}}")
-        elif name in named:
-            parts.append(template.resolve(named[name], f"{where}.{name}"))
-        elif "." in name:
-            logical_id, attribute = name.split(".", 1)
+    return [*parts, argument[end:]], named
+
+
+def sub(template: Answers, argument: Any, where: str) -> Any:
+    """``Fn::Sub``, in both of its forms; ``${!Name}`` is the text ``${Name}``."""
+    read = parts_of_sub(argument)
+    if read is None:
+        return template.problems.add(where, "Fn::Sub takes a text, or a text and a mapping")
+    parts: list[Any] = []
+    for part in read[0]:
+        if isinstance(part, str):
+            parts.append(part)
+        elif part.is_literal:
+            parts.append(f"${{{part.name}}}")
+        elif part.name in read[1]:
+            parts.append(template.resolve(read[1][part.name], f"{where}.{part.name}"))
+        elif "." in part.name:
+            logical_id, attribute = part.name.split(".", 1)
             parts.append(template.attribute(logical_id, attribute, where))
         else:
-            parts.append(template.ref(name, where))
-    parts.append(argument[end:])
+            parts.append(template.ref(part.name, where))
     whole = _joined("", parts)
     if whole is None:
         return template.problems.add(where, "Fn::Sub fills in texts; one of its values is none")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from warmstack.assembly.parameter_values import STORED, is_list, listed, refusal
 from warmstack.assembly.unresolved import Problems, Unresolved, as_text
 
 
@@ -40,19 +41,9 @@ class Parameters:
         text = as_text(self.given.get(name, parameter.get("Default")))
         if text is None:
             return problems.add("", f"the default of parameter {name} is no single value")
-        allowed = parameter.get("AllowedValues")
-        if isinstance(allowed, list) and text not in (texts := [as_text(one) for one in allowed]):
-            return problems.add("", f"parameter {name} is {text!r}; it takes {', '.join(map(str, texts))}")
-        if kind == "Number" and not _is_number(text):
-            return problems.add("", f"parameter {name} is {text!r}; its type is Number")
-        if "CommaDelimitedList" in kind or "List<" in kind:
-            return [one.strip() for one in text.split(",")]
+        # What the Parameter Store holds is not what its parameter's name is checked for.
+        if not kind.startswith(STORED) and (said := refusal(name, text, parameter)):
+            return problems.add("", said)
+        if is_list(kind):
+            return listed(text)
         return text
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Any
 
 from warmstack.assembly import functions
 from warmstack.assembly.identities import KINDS, generated_name, name_in, partition_of
+from warmstack.assembly.near import near
 from warmstack.assembly.parameters import Parameters
 from warmstack.assembly.sources import Source
 from warmstack.assembly.unresolved import NO_VALUE, Problems, Unresolved
@@ -29,6 +29,9 @@ class Template:
         problems: Takes what is wrong.
         imports: Answers the exports of the assembly's other stacks.
     """
+
+    why_no_reference = "a dynamic reference is read while a stack deploys"
+    """Why what ``{{resolve:…}}`` stands for is not known."""
 
     def __init__(
         self,
@@ -147,7 +150,7 @@ class Template:
         """
         if isinstance(node, str):
             if "{{resolve:" in node:
-                return Unresolved(text=node, why="a dynamic reference is read while a stack deploys")
+                return Unresolved(text=node, why=self.why_no_reference)
             return node
         if isinstance(node, list):
             answered = [self.resolve(one, f"{where}[{index}]") for index, one in enumerate(node)]
@@ -188,8 +191,7 @@ class Template:
             return Unresolved(text=f"${{{name[4:]}}}", why=f"{name} is answered by CloudFormation only")
         plain = functions.PLAIN.get(name)
         if plain is None:
-            near = get_close_matches(name, functions.NAMES, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            hint = near(name, functions.NAMES)
             return self.problems.add(where, f"{name} is no function that CloudFormation has{hint}")
         answered = self.resolve(argument, where)
         if answered is NO_VALUE:
@@ -229,7 +231,7 @@ class Template:
 
     def _condition(self, name: str, where: str) -> bool | Unresolved:
         if name not in self._conditions:
-            return self.problems.add(where, f"there is no condition {name!r}{self._near(name, self._conditions)}")
+            return self.problems.add(where, f"there is no condition {name!r}{near(name, self._conditions)}")
         if name not in self._known_conditions:
             with self._opened(f"condition {name}") as loop:
                 if loop is not None:
@@ -245,8 +247,8 @@ class Template:
         """Return the type of a resource that a function names, where it is there."""
         resource = self._resources.get(logical_id)
         if not isinstance(resource, dict):
-            near = self._near(logical_id, (*self._resources, *self.parameters))
-            return self.problems.add(where, f"{function} names {logical_id!r}, which is not in the template{near}")
+            hint = near(logical_id, (*self._resources, *self.parameters))
+            return self.problems.add(where, f"{function} names {logical_id!r}, which is not in the template{hint}")
         if not self.exists(logical_id):
             return self.problems.add(
                 where, f"{function} names {logical_id!r}, whose condition {resource.get('Condition')!r} does not hold"
@@ -275,7 +277,7 @@ class Template:
         if name == "AWS::StackId":
             return Unresolved(text="${AWS::StackId}", why="the id of a stack is known once it is deployed")
         if name not in known:
-            return self.problems.add(where, f"there is no pseudo parameter {name!r}{self._near(name, known)}")
+            return self.problems.add(where, f"there is no pseudo parameter {name!r}{near(name, known)}")
         return known[name]
 
     @contextmanager
@@ -290,10 +292,6 @@ class Template:
             yield None
         finally:
             self._open.pop()
-
-    def _near(self, name: str, names: Any) -> str:
-        near = get_close_matches(name, [one for one in names if isinstance(one, str)], 1)
-        return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def _section(document: Mapping[str, Any], name: str) -> dict[str, Any]:

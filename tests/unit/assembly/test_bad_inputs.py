@@ -245,8 +245,12 @@ def test_what_is_wrong_with_components(tmp_path: Path, change: Change, expected:
     ({"Type": "String"}, {}, "parameter P has no default; give it: P=VALUE"),
     ("x", {}, "parameter P is no mapping; it has a Type and may have a Default"),
     ({"Type": "String", "Default": ["a"]}, {}, "the default of parameter P is no single value"),
-    ({"Type": "Number", "Default": 1}, {"P": "x"}, "parameter P is 'x'; its type is Number"),
-    ({"Type": "String", "AllowedValues": ["a", 1]}, {"P": "b"}, "parameter P is 'b'; it takes a, 1"),
+    ({"Type": "Number", "Default": 1}, {"P": "x"}, "Parameter 'P' is 'x'; its type is Number"),
+    ({"Type": "Number", "NoEcho": True}, {"P": "x"}, "Parameter 'P' is no number; its type is Number"),
+    ({"Type": "String", "MinLength": 2}, {"P": "x"}, "Parameter 'P' must contain at least 2 characters"),
+    ({"Type": "CommaDelimitedList", "AllowedValues": ["a"]}, {"P": "a,b"},
+     "Parameter 'P' must be one of AllowedValues: [a]"),
+    ({"Type": "String", "AllowedValues": ["a", 1]}, {"P": "b"}, "Parameter 'P' must be one of AllowedValues: [a, 1]"),
 ])  # fmt: skip
 def test_parameters(tmp_path: Path, parameter: Any, given: dict[str, str], expected: str) -> None:
     template = small(X={"Ref": "P"}) | {"Parameters": {"P": parameter}}

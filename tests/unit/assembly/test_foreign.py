@@ -100,6 +100,6 @@ def test_what_no_endpoint_needs_is_no_problem_and_the_rest_is_said_at_once() -> 
         read_assembly(FOREIGN, parameters={"Stage": "test", "Color": "red"})
     assert caught.value.problems == (
         "there is no parameter 'Color'; the template has Buckets, InstanceCount, Owner, Stage, Token",
-        "parameter Stage is 'test'; it takes dev, prod",
+        "Parameter 'Stage' must be one of AllowedValues: [dev, prod]",
         "parameter Owner has no default; give it: Owner=VALUE",
     )

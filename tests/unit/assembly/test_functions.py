@@ -124,7 +124,7 @@ def test_what_only_a_deployment_knows_is_left_out_and_named(tmp_path: Path, valu
     ({"Ref": "Gone"}, "Ref names 'Gone', whose condition 'No' does not hold"),
     ({"Fn::GetAtt": ["Nope", "Arn"]}, "Fn::GetAtt names 'Nope', which is not in the template"),
     ({"Fn::GetAtt": "Role"}, "Fn::GetAtt takes a logical id and an attribute"),
-    ({"Fn::Jion": ["", []]}, "Fn::Jion is no function that CloudFormation has; did you mean Fn::Join?"),
+    ({"Fn::Jion": ["", []]}, "Fn::Jion is no function that CloudFormation has; did you mean 'Fn::Join'?"),
     ({"Fn::Join": 3}, "Fn::Join takes a text and a list of texts"),
     ({"Fn::Join": "ab"}, "Fn::Join takes a text and a list of texts"),
     ({"Fn::Select": "0a"}, "Fn::Select takes an index and a list"),

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
 from urllib.parse import unquote
 
+from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
@@ -62,6 +63,11 @@ class MotoBridge:
         """Answer one request."""
         with tempfile.SpooledTemporaryFile(IN_MEMORY_BYTES) as body:
             size = await _read(receive, body)
+            if size is None:
+                return  # nobody waits for an answer
+            if (said := _length(scope)) not in (None, size):
+                await _incomplete(said, size)(scope, receive, send)
+                return
             environ = _environ(scope, body, size)
             environ[f"HTTP_{ACCOUNT_HEADER.upper().replace('-', '_')}"] = self._account
             loop = asyncio.get_running_loop()
@@ -90,17 +96,31 @@ def not_served(what: str) -> Response:
     return JSONResponse(body, 501, {"x-amzn-ErrorType": "UnknownOperationException"})
 
 
-async def _read(receive: Receive, body: IO[bytes]) -> int:
+async def _read(receive: Receive, body: IO[bytes]) -> int | None:
+    """Read a body; return its size in bytes, or None where the client went away before its end."""
     size = 0
     while True:
         message = await receive()
         if message["type"] != "http.request":
-            break
+            # Guard: what has arrived by now would be stored as a whole object.
+            return None
         size += body.write(message.get("body", b""))
         if not message.get("more_body", False):
             break
     body.seek(0)
     return size
+
+
+def _length(scope: Scope) -> int | None:
+    given = Headers(scope=scope).get("content-length", "")
+    return int(given) if given.isdecimal() else None
+
+
+def _incomplete(said: int | None, size: int) -> Response:
+    text = f"the request says that its body has {said} bytes, and {size} have arrived: send it again"
+    return Response(
+        f"<Error><Code>IncompleteBody</Code><Message>{text}</Message></Error>", 400, media_type="application/xml"
+    )
 
 
 def _environ(scope: Scope, body: IO[bytes], size: int) -> Environ:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from warmstack.assembly.unresolved import Problems
 from warmstack.local.aws.stacks.journal import Report
+from warmstack.local.aws.stacks.live import LiveTemplate
 from warmstack.local.aws.stacks.records import STACK_TYPE, Event, Stack
 from warmstack.local.aws.stacks.store import Store
 
@@ -46,11 +48,25 @@ def waiting_for(stack: Stack) -> str:
             last[event.logical_id] = event
     busy = [one for one in last.values() if one.status.endswith("_IN_PROGRESS")]
     # Of an update only what has changed will have events, and nobody knows yet what that is.
-    wanted = stack.desired.document.get("Resources") or {}
-    waiting = [name for name in wanted if name not in last] if stack.status == "CREATE_IN_PROGRESS" else []
+    waiting = [one for one in _wanted(stack) if one not in last] if stack.status == "CREATE_IN_PROGRESS" else []
     doing = " and ".join(f"{one.logical_id} ({one.status.split('_', 1)[0].lower()})" for one in busy) or "nothing"
     rest = f"; {_named(waiting)} wait" if waiting else ""
     return f"stack {stack.name}: {stack.status}: working on {doing}{rest}"
+
+
+def _wanted(stack: Stack) -> list[str]:
+    """Return the logical ids of the resources that the template makes, as its conditions hold."""
+    template = LiveTemplate(
+        stack.desired,
+        stack=stack.name,
+        stack_id=stack.id,
+        account=stack.id.split(":")[4],
+        region=stack.region,
+        problems=Problems(),
+        resources={},
+        imports=lambda _: None,
+    )
+    return template.resource_ids()
 
 
 def _named(names: list[str]) -> str:

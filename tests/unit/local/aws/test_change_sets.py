@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from botocore.exceptions import ClientError
 
 from tests.unit.local.aws.running import CAPABILITIES, Running
-from tests.unit.local.aws.templates import components, parameter, text, variant_text
+from tests.unit.local.aws.templates import ROLE, components, parameter, text, variant_text
 
 STRATEGY = "LEAST_OUTSTANDING_REQUESTS"
 
@@ -116,6 +117,36 @@ def test_metadata_alone_touches_nothing(aws: Running) -> None:
     assert json.loads(detail["StackResourceDetail"]["Metadata"]) == {"seen": True}
 
 
+def test_a_policy_alone_is_said_to_be_one(aws: Running) -> None:
+    aws.create(text({"One": parameter("1"), "Two": parameter("2", "/demo/two")}))
+    one = {**parameter("1"), "DeletionPolicy": "Retain"}
+    two = {**parameter("3", "/demo/two"), "UpdateReplacePolicy": "Retain", "DeletionPolicy": "Delete"}
+    found = change_set(aws, text({"One": one, "Two": two}))
+    scopes = [one["ResourceChange"]["Scope"] for one in found["Changes"]]  # type: ignore[attr-defined]
+    assert scopes == [["DeletionPolicy"], ["Properties", "UpdateReplacePolicy"]]
+
+
+def test_a_logical_id_keeps_its_type(aws: Running) -> None:
+    aws.create(text({"One": parameter("1"), "Two": parameter("2", "/demo/two"), "Three": parameter("3", "/three")}))
+    mark = len(aws.events())
+    group = {"Type": "AWS::Logs::LogGroup"}
+    other = text({"One": group, "Two": group, "Three": parameter("3", "/three")})
+    said = (
+        "Update of resource type is not permitted. The new template modifies resource type of the following resources: "
+        "[One, Two]"
+    )
+    found = change_set(aws, other)
+    assert (found["Status"], found["ExecutionStatus"], found["StatusReason"]) == ("FAILED", "UNAVAILABLE", said)
+    with pytest.raises(ClientError, match=re.escape(said)):
+        aws.update(other)
+    assert len(aws.events()) == mark
+    # Under another logical id it is another resource, also where a condition has taken the former one away.
+    gone = {**group, "Condition": "Never"}
+    template = text({"Three": gone, "Four": group}, Conditions={"Never": {"Fn::Equals": ["a", "b"]}})
+    assert aws.update(template)["StackStatus"] == "UPDATE_COMPLETE"
+    assert sorted(aws.resources()) == ["Four"]
+
+
 def test_an_executed_set_makes_the_others_void(aws: Running) -> None:
     aws.create(text({"One": parameter("1")}))
     change_set(aws, text({"One": parameter("2")}))
@@ -131,6 +162,40 @@ def test_a_direct_update_makes_sets_void_too(aws: Running) -> None:
     change_set(aws, text({"One": parameter("2")}))
     aws.update(text({"One": parameter("3")}))
     assert aws.cloudformation.list_change_sets(StackName="demo")["Summaries"] == []
+
+
+def test_an_execution_whose_answer_was_lost_is_asked_for_again(aws: Running) -> None:
+    client = aws.cloudformation
+    for kind, value in (("CREATE", "1"), ("UPDATE", "2")):
+        arn = change_set(aws, text({"One": parameter(value)}), kind)["ChangeSetId"]
+        for _ in range(2):
+            client.execute_change_set(StackName="demo", ChangeSetName="set", ClientRequestToken=f"token-{kind}")
+        with pytest.raises(ClientError, match="Another request had the token"):
+            client.execute_change_set(
+                StackName="demo", ChangeSetName="set", ClientRequestToken=f"token-{kind}", DisableRollback=True
+            )
+        with pytest.raises(ClientError, match="ChangeSetNotFound"):
+            client.execute_change_set(StackName="demo", ChangeSetName=arn, ClientRequestToken="other")
+        assert aws.settled()["StackStatus"] == f"{kind}_COMPLETE"
+    assert aws.events().count("demo UPDATE_COMPLETE") == 1
+    # A stack that was deleted may be created again with the same names and the same token.
+    aws.delete()
+    change_set(aws, text({"One": parameter("1")}), "CREATE")
+    client.execute_change_set(StackName="demo", ChangeSetName="set", ClientRequestToken="token-CREATE")
+    assert aws.settled()["StackStatus"] == "CREATE_COMPLETE"
+
+
+def test_a_rollback_whose_answer_was_lost_is_asked_for_again(aws: Running) -> None:
+    client = aws.cloudformation
+    wrong = {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "Wrong", "Value": "x"}}
+    aws.create(text({"One": parameter("1")}))
+    aws.update(text({"One": parameter("2"), "Two": wrong}), DisableRollback=True)
+    answers = [client.rollback_stack(StackName="demo", ClientRequestToken="again")["StackId"] for _ in range(2)]
+    assert answers == [aws.settled()["StackId"]] * 2
+    assert aws.events().count("demo UPDATE_ROLLBACK_COMPLETE") == 1
+    client.rollback_stack(StackName="demo", ClientRequestToken="again")
+    with pytest.raises(ClientError, match="can not be rolled back"):
+        client.rollback_stack(StackName="demo", ClientRequestToken="another")
 
 
 def test_what_cannot_be_a_change_set(aws: Running) -> None:
@@ -158,6 +223,46 @@ def test_a_set_is_found_by_its_id_alone(aws: Running) -> None:
     assert again["StackName"] == "demo"
     with pytest.raises(ClientError, match="does not exist"):
         aws.cloudformation.describe_change_set(ChangeSetName="arn:nothing")
+
+
+def test_a_template_of_a_set_is_found_by_its_id_alone(aws: Running) -> None:
+    client = aws.cloudformation
+    one, two = (text({"One": parameter(value)}) for value in "12")
+    aws.create(one)
+    arn = change_set(aws, two)["ChangeSetId"]
+    for members in ({"ChangeSetName": arn}, {"StackName": "demo", "ChangeSetName": "set"}):
+        assert client.get_template(**members)["TemplateBody"] == json.loads(two)
+    assert client.get_template(StackName="demo")["TemplateBody"] == json.loads(one)
+    for members in ({"ChangeSetName": "arn:nothing"}, {"StackName": "demo", "ChangeSetName": "other"}):
+        with pytest.raises(ClientError, match="ChangeSetNotFound"):
+            client.get_template(**members)
+
+
+def test_what_is_under_review_is_not_updated(aws: Running) -> None:
+    change_set(aws, text({"One": parameter("1")}), "CREATE")
+    with pytest.raises(ClientError, match="is in REVIEW_IN_PROGRESS state and can not be updated"):
+        change_set(aws, text({"One": parameter("2")}), "UPDATE", name="other")
+    assert change_set(aws, text({"One": parameter("2")}), "CREATE", name="other")["Status"] == "CREATE_COMPLETE"
+
+
+@pytest.mark.parametrize(
+    ("resources", "needed", "why"),
+    [
+        ({"One": parameter("1")}, [], None),
+        ({"Role": ROLE}, ["CAPABILITY_IAM"], "The following resource(s) require capabilities: [AWS::IAM::Role]"),
+        (
+            {"Role": {**ROLE, "Properties": {**ROLE["Properties"], "RoleName": "mine"}}},  # type: ignore[dict-item]
+            ["CAPABILITY_NAMED_IAM"],
+            "The following resource(s) require capabilities: [AWS::IAM::Role]",
+        ),
+    ],
+)
+def test_a_template_says_which_capabilities_it_needs(
+    aws: Running, resources: dict[str, object], needed: list[str], why: str | None
+) -> None:
+    for look in (aws.cloudformation.validate_template, aws.cloudformation.get_template_summary):
+        found = look(TemplateBody=text(resources))
+        assert (found.get("Capabilities", []), found.get("CapabilitiesReason")) == (needed, why)
 
 
 def test_a_failed_creation_can_be_deleted_by_itself(aws: Running) -> None:
@@ -214,3 +319,40 @@ def test_an_operation_that_is_not_served_is_named(aws: Running) -> None:
         ClientError, match="does not serve CloudFormation's ListTypes; it serves CancelUpdateStack, Cont"
     ):
         aws.cloudformation.list_types()
+
+
+def test_what_is_never_echoed_is_in_no_event_and_no_change(aws: Running) -> None:
+    client = aws.cloudformation
+    value = {"Fn::Join": ["-", ["key", {"Ref": "Secret"}, {"Fn::Select": [0, {"Ref": "Several"}]}]]}
+    parameters = {
+        "Secret": {"Type": "String", "NoEcho": True},
+        "Several": {"Type": "CommaDelimitedList", "NoEcho": "true"},
+    }
+
+    def template(**more: object) -> str:
+        return text({"One": parameter("", Value=value, Tags={"team": "search"}), **more}, Parameters=parameters)
+
+    def given(secret: str) -> list[dict[str, str]]:
+        return [
+            {"ParameterKey": "Secret", "ParameterValue": secret},
+            {"ParameterKey": "Several", "ParameterValue": "alpha1,beta2"},
+        ]
+
+    aws.create(template(), Parameters=given("hunter2"))
+    client.create_change_set(
+        StackName="demo", ChangeSetName="set", TemplateBody=template(), Parameters=given("hunter3")
+    )
+    found = client.describe_change_set(StackName="demo", ChangeSetName="set", IncludePropertyValues=True)
+    (change,) = (one["ResourceChange"] for one in found["Changes"])
+    (target,) = (one["Target"] for one in change["Details"])
+    assert (target["BeforeValue"], target["AfterValue"]) == ("key-****-****", "key-****-****")
+    execute(aws)
+    # A rollback makes what was of values that the failed update did not have.
+    wrong = {"Type": "AWS::SSM::Parameter", "DependsOn": "One", "Properties": {"Type": "Wrong", "Value": "x"}}
+    aws.update(template(Two=wrong), Parameters=given("hunter4"))
+    events = client.describe_stack_events(StackName="demo")["StackEvents"]
+    shown = json.dumps([found, events], default=str)
+    assert not [one for one in ("hunter", "alpha1", "beta2") if one in shown]
+    assert json.loads(events[-3]["ResourceProperties"])["Tags"] == {"team": "search"}
+    stored = aws.client("ssm").get_parameter(Name="/demo/value")["Parameter"]["Value"]
+    assert stored == "key-hunter3-alpha1"

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import socket
 import sys
+import time
 import urllib.error
 import urllib.request
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
@@ -17,7 +20,7 @@ from tests.unit.local.aws.fake_sagemaker import OTHER_ACCOUNT
 from tests.unit.local.aws.running import CAPABILITIES, REGION, Running, running
 from tests.unit.local.aws.templates import parameter, text, variant_text
 from warmstack.local.aws.errors import RefusedError
-from warmstack.local.aws.moto_app import load_moto
+from warmstack.local.aws.moto_app import MotoBridge, load_moto
 from warmstack.local.aws.moto_calls import MotoCalls
 from warmstack.local.aws.progress import Progress, waiting_for
 from warmstack.local.aws.stacks.journal import Journal
@@ -43,6 +46,66 @@ def test_large_objects_go_to_s3_and_come_back(aws: Running) -> None:
         s3.delete_object(Bucket="assets", Key=one["Key"])
     s3.delete_bucket(Bucket="assets")
     assert s3.list_buckets()["Buckets"] == []
+
+
+def _put(aws: Running, length: int, body: bytes) -> socket.socket:
+    port = aws.url.rpartition(":")[2]
+    head = (
+        f"PUT /assets/broken.zip HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Length: {length}\r\n"
+        "Authorization: AWS4-HMAC-SHA256 Credential=local/20261130/us-west-2/s3/aws4_request, SignedHeaders=host, "
+        "Signature=0\r\n\r\n"
+    )
+    found = socket.create_connection(("127.0.0.1", int(port)), timeout=10)
+    found.sendall(head.encode() + body)
+    return found
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(aws: Running) -> None:
+    s3 = aws.client("s3")
+    s3.create_bucket(Bucket="assets", CreateBucketConfiguration={"LocationConstraint": REGION})
+    for broken in range(3):
+        _put(aws, 100_000, b"x" * (1 + broken)).close()
+    # What is sent after it is answered after it.
+    with _put(aws, 5, b"whole") as whole:
+        assert b" 200 " in whole.recv(1000)
+    assert s3.head_object(Bucket="assets", Key="broken.zip")["ContentLength"] == 5
+    time.sleep(0.2)
+    assert s3.get_object(Bucket="assets", Key="broken.zip")["Body"].read() == b"whole"
+    s3.delete_object(Bucket="assets", Key="broken.zip")
+    s3.delete_bucket(Bucket="assets")
+
+
+@pytest.mark.parametrize(
+    ("messages", "status"),
+    [
+        ([{"type": "http.request", "body": b"ab", "more_body": True}, {"type": "http.disconnect"}], None),
+        ([{"type": "http.request", "body": b"ab"}], 400),
+        ([{"type": "http.request", "body": b"ab", "more_body": True}, {"type": "http.request", "body": b"c"}], 200),
+    ],
+)
+def test_only_a_whole_body_reaches_moto(messages: list[dict[str, Any]], status: int | None) -> None:
+    seen: list[bytes] = []
+
+    def application(environ: dict[str, Any], start: Any) -> list[bytes]:
+        seen.append(environ["wsgi.input"].read())
+        start("200 OK", [])
+        return [b""]
+
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> Any:
+        return messages.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "PUT", "query_string": b"", "raw_path": b"/a/b", "path": "/a/b",
+             "headers": [(b"content-length", b"3")]}  # fmt: skip
+    bridge = MotoBridge(application, "111122223333")
+    asyncio.run(bridge(scope, receive, send))
+    bridge.close()
+    assert seen == ([b"abc"] if status == 200 else [])
+    assert next((one["status"] for one in sent), None) == status
 
 
 def test_every_key_is_of_the_one_account(aws: Running) -> None:
@@ -127,7 +190,9 @@ class TestProgress:
         store = Store("111122223333")
         now = datetime(2026, 11, 30, tzinfo=UTC)
         journal = Journal(lambda: now, lambda _: None)
-        document = json.loads(text({name: parameter("1") for name in "ABCDEFGH"}))
+        never = {**parameter("1"), "Condition": "Never"}
+        resources = {**{name: parameter("1") for name in "ABCDEFGH"}, "Absent": never}
+        document = json.loads(text(resources, Conditions={"Never": {"Fn::Equals": ["a", "b"]}}))
         stack = store.new("demo", REGION, Desired(text="", document=document), now)
         store.add(stack)
         journal.stack(stack, "CREATE_IN_PROGRESS")

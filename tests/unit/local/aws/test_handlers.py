@@ -73,6 +73,99 @@ def test_policies_on_roles(aws: Running) -> None:
     assert iam.list_policies(Scope="Local")["Policies"] == []
 
 
+def test_a_policy_is_renamed_in_place(aws: Running) -> None:
+    iam = aws.client("iam")
+
+    def template(name: str, *roles: str, **more: Any) -> str:
+        properties = {"PolicyName": name, "PolicyDocument": DOCUMENT, "Roles": [{"Ref": one} for one in roles]}
+        return text({"One": role(), "Two": role(RoleName="yours"),
+                     "Inline": {"Type": "AWS::IAM::Policy", "Properties": properties}, **more})  # fmt: skip
+
+    def inside(name: str) -> list[str]:
+        return sorted(iam.list_role_policies(RoleName=name)["PolicyNames"])
+
+    aws.create(template("a", "One", "Two"))
+    physical = aws.resources()["Inline"]["PhysicalResourceId"]
+    assert aws.update(template("b", "One"))["StackStatus"] == "UPDATE_COMPLETE", aws.failed()
+    assert (inside("mine"), inside("yours")) == (["StartModels", "b"], ["StartModels"])
+    assert aws.resources()["Inline"]["PhysicalResourceId"] == physical
+    wrong = {**parameter("x", Type="Wrong"), "DependsOn": "Inline"}
+    assert aws.update(template("c", "One", "Two", Bad=wrong))["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert (inside("mine"), inside("yours")) == (["StartModels", "b"], ["StartModels"])
+
+
+def test_a_parameter_is_changed_in_place_and_back(aws: Running) -> None:
+    ssm = aws.client("ssm")
+
+    def found() -> list[Any]:
+        (one,) = ssm.describe_parameters()["Parameters"]
+        return [one.get(key) for key in ("Type", "DataType", "Tier", "Description", "AllowedPattern")]
+
+    plain = parameter("a,b")
+    given = {"Description": "two", "AllowedPattern": "[a-z,]+", "Tier": "Advanced", "DataType": "aws:ec2:image"}
+    aws.create(text({"One": plain}))
+    before = found()
+    assert before[:3] == ["String", "text", "Standard"]
+    bad = {**parameter("x", "/bad", Type="Wrong"), "DependsOn": "One"}
+    stack = aws.update(text({"One": parameter("a,b", Type="StringList", **given), "Bad": bad}))
+    assert stack["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert "One UPDATE_COMPLETE" in aws.events()
+    assert [one or "" for one in found()] == [one or "" for one in before]
+    changed = text({"One": parameter("a,b", Type="StringList", **given)})
+    assert aws.update(changed)["StackStatus"] == "UPDATE_COMPLETE", aws.failed()
+    assert found() == ["StringList", "aws:ec2:image", "Advanced", "two", "[a-z,]+"]
+    assert aws.update(text({"One": plain}))["StackStatus"] == "UPDATE_COMPLETE", aws.failed()
+    assert [one or "" for one in found()] == [one or "" for one in before]
+    aws.update(text({"One": parameter("a", Type="SecureString")}))
+    assert "makes parameters of String and StringList" in aws.failed()["One UPDATE_FAILED"]
+
+
+def test_what_a_template_no_longer_says_is_taken_back(aws: Running) -> None:
+    iam, s3 = aws.client("iam"), aws.client("s3")
+    rules = [{"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}]
+    given = {
+        "VersioningConfiguration": {"Status": "Enabled"},
+        "BucketEncryption": {"ServerSideEncryptionConfiguration": rules},
+        "PublicAccessBlockConfiguration": {"BlockPublicAcls": True},
+    }
+
+    def template(*, is_more: bool, **more: Any) -> str:
+        bucket = {"BucketName": "taken-back", **(given if is_more else {})}
+        return text(
+            {
+                "Bucket": {"Type": "AWS::S3::Bucket", "Properties": bucket},
+                "Role": role(**({"MaxSessionDuration": 7200} if is_more else {})),
+                **more,
+            }
+        )
+
+    def state() -> tuple[Any, ...]:
+        def has(look: Any) -> bool:
+            try:
+                look(Bucket="taken-back")
+            except ClientError:
+                return False
+            return True
+
+        return (
+            s3.get_bucket_versioning(Bucket="taken-back").get("Status"),
+            has(s3.get_bucket_encryption),
+            has(s3.get_public_access_block),
+            iam.get_role(RoleName="mine")["Role"]["MaxSessionDuration"],
+        )
+
+    aws.create(template(is_more=False))
+    without = state()
+    assert without[0] is None
+    bad = {**parameter("x", Type="Wrong"), "DependsOn": ["Bucket", "Role"]}
+    assert aws.update(template(is_more=True, Bad=bad))["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert state() == ("Suspended", *without[1:])
+    assert aws.update(template(is_more=True))["StackStatus"] == "UPDATE_COMPLETE", aws.failed()
+    assert state() == ("Enabled", True, True, 7200)
+    assert aws.update(template(is_more=False))["StackStatus"] == "UPDATE_COMPLETE", aws.failed()
+    assert state() == ("Suspended", *without[1:])
+
+
 def test_a_policy_that_one_role_refuses_is_taken_out_of_the_others(aws: Running) -> None:
     iam = aws.client("iam")
     properties = {"PolicyName": "half", "PolicyDocument": DOCUMENT, "Roles": [{"Ref": "Role"}, "absent"]}
@@ -158,6 +251,23 @@ def test_a_bucket_and_its_policy(aws: Running) -> None:
     assert aws.delete(stack["StackId"])["StackStatus"] == "DELETE_COMPLETE"
 
 
+def test_a_bucket_that_is_there_is_no_stack_s_own(aws: Running) -> None:
+    template = text({"Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "there-already"}}})
+    for region in ("us-east-1", "us-west-2"):
+        s3, client = aws.client("s3", region), aws.client("cloudformation", region)
+        place = {} if region == "us-east-1" else {"CreateBucketConfiguration": {"LocationConstraint": region}}
+        s3.create_bucket(Bucket="there-already", **place)
+        client.create_stack(StackName="demo", TemplateBody=template)
+        while client.describe_stacks(StackName="demo")["Stacks"][0]["StackStatus"] != "ROLLBACK_COMPLETE":
+            pass
+        events = client.describe_stack_events(StackName="demo")["StackEvents"]
+        assert [one["ResourceStatusReason"] for one in events if one["ResourceStatus"] == "CREATE_FAILED"] == [
+            "there-already already exists"
+        ]
+        assert [one["Name"] for one in s3.list_buckets()["Buckets"]] == ["there-already"]
+        s3.delete_bucket(Bucket="there-already")
+
+
 def test_a_deletion_that_fails_can_leave_something_there(aws: Running) -> None:
     s3 = aws.client("s3")
     aws.create(text({"Bucket": {"Type": "AWS::S3::Bucket"}, "One": parameter("1")}))
@@ -224,7 +334,7 @@ def test_tags_of_what_cannot_change_are_changed(aws: Running) -> None:
         (("Model", "PrimaryContainer"), "image", "PrimaryContainer is a single value"),
         (("Config", "ProductionVariants"), {}, "no list"),
         (("Config", "ProductionVariants"), [{"VariantName": "a", "InitialInstanceCount": "two"}], "type integer"),
-        (("Config", "ProductionVariants"), [{"VariantNam": "a"}], "did you mean VariantName"),
+        (("Config", "ProductionVariants"), [{"VariantNam": "a"}], "did you mean 'VariantName'"),
         (("Config", "ProductionVariants"), [{"VariantName": ["a"]}], "takes a single value"),
         (("Config", "ProductionVariants"), [{"RoutingConfig": {"RoutingStrategy": "NEAREST"}}], "it takes"),
         (("Model", "PrimaryContainer"), {"Environment": "x"}, "names with values"),
@@ -332,14 +442,6 @@ def test_a_custom_resource_says_that_nothing_ran(aws: Running) -> None:
 
 def _resources(aws: Running) -> list[Any]:
     return list(next(aws.aws.store.there()).resources.values())
-
-
-def test_a_type_that_changes_is_another_resource(aws: Running) -> None:
-    aws.create(text({"One": parameter("1"), "Two": {"Type": "AWS::S3::Bucket"}}))
-    aws.update(text({"One": {"Type": "AWS::Logs::LogGroup"}, "Two": {"Type": "AWS::S3::Bucket"}}))
-    assert aws.resources()["One"]["ResourceType"] == "AWS::Logs::LogGroup"
-    with pytest.raises(ClientError, match="not found"):
-        aws.client("ssm").get_parameter(Name="/demo/value")
 
 
 def test_a_rollback_that_fails_can_be_continued(aws: Running) -> None:

@@ -127,6 +127,7 @@ def test_parameters_are_kept_hidden_and_read_from_the_store(aws: Running) -> Non
         ({"A": {"Type": "Number", "MaxValue": 9, "Default": 10}}, {}, "'A' must be a number not greater than 9"),
         ({"A": {"Type": "Number", "MaxValue": "many"}}, {"A": "2"}, r"\[/Parameters/A\] has MaxValue 'many'"),
         ({"A": {"Type": "String", "MinLength": []}}, {"A": "2"}, r"\[/Parameters/A\] has MinLength \[\]"),
+        ({"A": {"Type": "Number", "NoEcho": True}}, {"A": "hunter2"}, "'A' is no number; its type is Number"),
         ({"A": {"Type": "AWS::SSM::Parameter::Value<String>"}}, {"A": "/no"}, r"Unable to fetch parameters \[/no\]"),
     ],
 )
@@ -214,14 +215,53 @@ NAMED = {**ROLE, "Properties": {**ROLE["Properties"], "RoleName": "mine"}}  # ty
         (json.dumps({"Resources": []}), "Resources is no mapping"),
         (json.dumps({"Resources": {"A": {"Properties": {}}}}), r"\[/Resources/A\] has no Type"),
         (json.dumps({"Resources": {"A": {"Type": "T", "Properties": []}}}), "is no mapping"),
+        (json.dumps({"Resources": {"A": {"Type": "AWS::S3::Bucket", "Properties": {"Ref": "AWS::Region"}}}}), "no map"),
+        (text({"A": parameter("1", Value={"Fn::Sub": "${}"})}), "Ref names ''"),
         (text({"A": {**parameter("1"), "DeletionPolicy": "Snapshot"}}), "DeletionPolicy 'Snapshot'"),
         (text({"A": parameter("1")}, Transform="AWS::Serverless"), "the local AWS runs none"),
         (text({"A": {**parameter("1"), "Properties": {"Value": {"Fn::Transform": {}}}}}), "Fn::Transform runs a macro"),
         (text({"A": {**parameter("1"), "Properties": {"Value": {"Fn::GetAZs": ""}}}}), "by CloudFormation only"),
-        (text({"A": {**parameter("1"), "Properties": {"Value": "{{resolve:ssm:/x}}"}}}), "dynamic reference"),
+        (text({"A": {**parameter("1"), "Properties": {"Value": "{{resolve:ssm:/x}}"}}}), "reads no dynamic references"),
         (text({"A": {**parameter("1"), "Properties": {"Value": {"Fn::ImportValue": "no"}}}}), "No export named no "),
         (text({"A": {**parameter("1"), "Properties": {"Value": {"Ref": "B"}}}}), r"dependencies \[B\]"),
         (text({"A": {**parameter("1"), "DependsOn": 7}}), "DependsOn"),
+        (text({"A": parameter("1")}, Parameters={"P": "x"}), r"\[/Parameters/P\] is no mapping; it has a Type"),
+        (text({"A": parameter("1")}, Parameters={"P": {"Default": "x"}}), r"\[/Parameters/P\] has no Type"),
+        (text({"A": parameter("1")}, Parameters={"P": {"Type": "Strin"}}), "type: Strin at .*did you mean 'String'"),
+        (text({"A": parameter("1")}, Parameters={"P": {"Type": "String", "Defualt": "x"}}), "did you mean 'Default'"),
+        (text({"A": parameter("1")}, Output={}), r"property or properties \[Output\]; did you mean 'Outputs'\?"),
+        (text({"A": parameter("1")}, Out={}, Par={}), r"property or properties \[Out, Par\]$"),
+        (text({"A": {**parameter("1"), "Dependson": "B"}}), r"\[/Resources/A\] has Dependson.*mean 'DependsOn'"),
+        (text({"A": {**parameter("1"), "DelationPolicy": "Retain"}}), "did you mean 'DeletionPolicy'"),
+        (text({"A": parameter("1")}, Outputs={"X": {"Value": "1", "Export": "x"}}), r"\[/Outputs/X/Export\] takes"),
+        (
+            text({"A": parameter("1")}, Outputs={"X": {"Value": "1", "Export": {"Name": "x", "Key": "y"}}}),
+            "takes a mapping with a Name, and nothing else",
+        ),
+        (text({"A": parameter("1")}, Outputs={"X": {"Vlaue": "1", "Value": "1"}}), "has Vlaue.*did you mean 'Value'"),
+        (text({"A": parameter("1")}, Rules={"R": {"Assertion": []}}), "did you mean 'Assertions'"),
+        (
+            text({"A": parameter("1", Vlaue="x", Extra="y")}),
+            r"key \[Vlaue\] is not permitted; did you mean 'Value'\?; .* key \[Extra\] is not permitted$",
+        ),
+        (text({"A": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"Arn": "a"}}}), r"extraneous key \[Arn\]"),
+        (text({"A": parameter("1")}, Outputs={"X": {"Value": ["a"]}}), "Outputs.X.Value is no single value"),
+        (
+            text({"A": parameter("1")}, Outputs={"X": {"Value": {"Fn::Split": [",", "a,b"]}}}),
+            "Outputs.X.Value is no single value",
+        ),
+        (
+            text({"A": parameter("1")}, Outputs={"X": {"Value": [{"Ref": "A"}]}}),
+            "Outputs.X.Value is no single value",
+        ),
+        (
+            text({"A": parameter("1")}, Outputs={"X": {"Value": {"Ref": "AWS::NoValue"}}}),
+            "Outputs.X.Value is no single value",
+        ),
+        (
+            text({"A": parameter("1")}, Outputs={"X": {"Value": "1", "Export": {"Name": []}}}),
+            "Outputs.X.Export.Name is no single value",
+        ),
         (text({"a-b": parameter("1")}), "Resource name a-b is non alphanumeric"),
         (text({"ä": parameter("1")}), "Resource name ä is non alphanumeric"),
         (text({"A": parameter("1")}, Outputs={"X.Y": {"Value": "1"}}), "Output name X.Y is non alphanumeric"),
@@ -233,12 +273,12 @@ NAMED = {**ROLE, "Properties": {**ROLE["Properties"], "RoleName": "mine"}}  # ty
         ),
         (text({"A": parameter("1")}, Outputs={"X": 7}), r"\[/Outputs/X\] has no Value"),
         (text({"A": parameter("1")}, Outputs={"X": {"Value": {"Ref": "B"}}}), "Outputs.X.*names 'B'"),
-        (text({"A": parameter("1")}, Outputs={"X": {"Value": "{{resolve:ssm:/x}}"}}), "dynamic reference"),
+        (text({"A": parameter("1")}, Outputs={"X": {"Value": "{{resolve:ssm:/x}}"}}), "no dynamic reference"),
         (text({"A": parameter("1")}, Rules={"R": 7}), "rule R is no mapping"),
         (text({"A": parameter("1")}, Rules={"R": {"Assertions": 7}}), "no list of Assertions"),
         (text({"A": {**parameter("1"), "DependsOn": "B"}}), r"dependencies \[B\]"),
         (text({"A": {**parameter("1"), "Properties": {"Value": {"Fn::Sub": "${B.Arn}"}}}}), r"dependencies \[B\]"),
-        (text({"A": {**parameter("1"), "Properties": {"Value": {"Fn::Joint": []}}}}), "did you mean Fn::Join"),
+        (text({"A": {**parameter("1"), "Properties": {"Value": {"Fn::Joint": []}}}}), "did you mean 'Fn::Join'"),
         (
             text({"A": {**parameter("1"), "DependsOn": "B"}, "B": {**parameter("1"), "DependsOn": ["A"]},
                   "C": {**parameter("1"), "DependsOn": "A"}}),
@@ -247,6 +287,25 @@ NAMED = {**ROLE, "Properties": {**ROLE["Properties"], "RoleName": "mine"}}  # ty
         (
             text({**variant(), "Z": {**parameter("1"), "Properties": {"Value": {"Fn::GetAtt": ["Model", "Arn"]}}}}),
             "no attribute 'Arn' in the local AWS; it has ModelArn, ModelName",
+        ),
+        (
+            text({**variant(), "Z": parameter("1", Value={"Fn::Sub": "a ${Model.Arn}"})}),
+            "no attribute 'Arn' in the local AWS; it has ModelArn, ModelName",
+        ),
+        (
+            text({**variant(), "Z": parameter("1", Value={"Fn::Sub": ["${x}", {"x": {"Fn::GetAtt": "Model.Arn"}}]})}),
+            "no attribute 'Arn' in the local AWS; it has ModelArn, ModelName",
+        ),
+        (
+            text(
+                {**variant(), "Z": parameter("1", Value={"Fn::GetAtt": ["Model", {"Ref": "Which"}]})},
+                Parameters={"Which": {"Type": "String", "Default": "Arn"}},
+            ),
+            "no attribute 'Arn' in the local AWS; it has ModelArn, ModelName",
+        ),
+        (
+            text(variant(), Outputs={"X": {"Value": {"Fn::Sub": "${Model.Arn}"}}}),
+            r"Outputs\.X\.Value: Model .*no attribute 'Arn' in the local AWS",
         ),
     ],
 )  # fmt: skip
@@ -315,6 +374,23 @@ def test_a_template_comes_from_s3(aws: Running) -> None:
 def test_of_a_list_each_value_is_looked_at(aws: Running, entry: dict[str, Any], value: str) -> None:
     template = text({"One": parameter("1")}, Parameters={"P": entry})
     assert aws.create(template, Parameters=given(P=value))["StackStatus"] == "CREATE_COMPLETE"
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "joined"),
+    [
+        ({"Type": "CommaDelimitedList", "AllowedValues": ["a", "b", "c"]}, "a, b", "a|b"),
+        ({"Type": "AWS::SSM::Parameter::Value<List<String>>", "AllowedValues": ["/env/prod"]}, "/env/prod", "v|w"),
+    ],
+)
+def test_a_value_that_is_allowed_can_be_referred_to(
+    aws: Running, entry: dict[str, Any], value: str, joined: str
+) -> None:
+    aws.client("ssm").put_parameter(Name="/env/prod", Value="v,w", Type="StringList")
+    resource = parameter("", Value={"Fn::Join": ["|", {"Ref": "P"}]})
+    template = text({"One": resource}, Parameters={"P": entry})
+    assert aws.create(template, Parameters=given(P=value))["StackStatus"] == "CREATE_COMPLETE"
+    assert value_of(aws) == joined
 
 
 @pytest.mark.parametrize(

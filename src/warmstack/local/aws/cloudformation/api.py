@@ -16,6 +16,7 @@ from warmstack.local.aws.cloudformation.desk import Desk, Operation
 from warmstack.local.aws.cloudformation.query import read_form, read_members
 from warmstack.local.aws.cloudformation.reading import Reading
 from warmstack.local.aws.cloudformation.stack_operations import StackOperations
+from warmstack.local.aws.cloudformation.understood import check_understood
 from warmstack.local.aws.cloudformation.xml import write_answer, write_error
 from warmstack.local.aws.errors import StackError
 from warmstack.local.own_session import service_model
@@ -69,8 +70,10 @@ class CloudFormationApi:
                 f"the local AWS does not serve CloudFormation's {name or 'request without Action'}; it serves {known}",
             )
         model = service_model("cloudformation").operation_model(name)
-        members = await operation(read_members(form, model.input_shape), region)
-        return write_answer(model, members, namespace=_namespace(), request_id=request_id)
+        asked = read_members(form, model.input_shape)
+        check_understood(name, asked)
+        answered = await operation(asked, region)
+        return write_answer(model, answered, namespace=_namespace(), request_id=request_id)
 
 
 def _namespace() -> str:

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 
 from warmstack.local.aws.cloudformation.desk import STACK_NAME, Desk, Members, Operation, Wanted
 from warmstack.local.aws.cloudformation.documents import change_set_document, change_set_summary
+from warmstack.local.aws.cloudformation.finding import find_change_set, named, stack_of_set
 from warmstack.local.aws.errors import StackError, invalid
-from warmstack.local.aws.stacks.changes import described
+from warmstack.local.aws.stacks.changes import described, refused_types
 from warmstack.local.aws.stacks.records import ChangeSet, Stack
+from warmstack.local.aws.stacks.secrets import secrets_of
 
 NO_CHANGES = "The submitted information didn't contain changes. Submit different information to create a change set."
 
@@ -48,6 +50,8 @@ class ChangeSetOperations:
                           f"[{members['ChangeSetName']}].")  # fmt: skip
         if kind == "UPDATE" and (there is None or there.is_deleted):
             raise invalid(f"Stack [{name}] does not exist")
+        if kind == "UPDATE" and there is not None and is_new:
+            raise invalid(f"Stack:{there.id} is in {there.status} state and can not be updated.")
         stack = there or desk.new(name, region)
         if not is_new:
             desk.check_updatable(stack)
@@ -70,7 +74,8 @@ class ChangeSetOperations:
             )
         if any(one.name == name for one in stack.change_sets.values()):
             raise StackError("AlreadyExistsException", f"ChangeSet {name} already exists for stack {stack.id}")
-        changes = self._desk.changes(stack, wanted)
+        refused = refused_types(stack, wanted.desired, wanted.waits)
+        changes = () if refused else self._desk.changes(stack, wanted)
         found = ChangeSet(
             name=name,
             id=self._desk.store.arn(stack.region, f"changeSet/{name}/{uuid.uuid4()}"),
@@ -83,28 +88,31 @@ class ChangeSetOperations:
             options={key: members[key] for key in ("Capabilities", "NotificationARNs", "RoleARN") if key in members},
             on_failure=members.get("OnStackFailure"),
         )
-        if self._desk.is_same(stack, wanted, changes) and kind != "CREATE":
+        if refused:
+            found.status, found.execution, found.reason = "FAILED", "UNAVAILABLE", refused
+        elif self._desk.is_same(stack, wanted, changes) and kind != "CREATE":
             found.status, found.execution, found.reason = "FAILED", "UNAVAILABLE", NO_CHANGES
         return found
 
     async def _describe(self, members: Members, region: str) -> Members:
-        stack, change_set = self._find(members, region)
+        stack, change_set = find_change_set(self._desk.store, members, region)
         with_values = bool(members.get("IncludePropertyValues"))
+        secrets = stack.secrets | secrets_of(change_set.desired)
+        changes = [described(one, with_values=with_values, secrets=secrets) for one in change_set.changes]
         return {
-            **change_set_document(
-                stack, change_set, [described(one, with_values=with_values) for one in change_set.changes]
-            ),
+            **change_set_document(stack, change_set, changes),
             "OnStackFailure": change_set.on_failure,
         }
 
     async def _execute(self, members: Members, region: str) -> Members:
-        stack, change_set = self._find(members, region)
-        key = ("ExecuteChangeSet", change_set.id)
+        # By what the request says: once a set is executed it is no longer there, and the answer may have been lost.
+        key = ("ExecuteChangeSet", region, str(members.get("StackName", "")), str(members["ChangeSetName"]))
         token = members.get("ClientRequestToken")
-        return await self._desk.once(key, token, members, lambda: self._done(stack, change_set, members))
+        return await self._desk.once(key, token, members, lambda: self._done(members, region))
 
-    async def _done(self, stack: Stack, change_set: ChangeSet, members: Members) -> Members:
+    async def _done(self, members: Members, region: str) -> Members:
         desk = self._desk
+        stack, change_set = find_change_set(self._desk.store, members, region)
         if change_set.execution != "AVAILABLE":
             raise StackError(
                 "InvalidChangeSetStatus",
@@ -117,6 +125,7 @@ class ChangeSetOperations:
         keep = bool(members.get("DisableRollback"))
         stack.disable_rollback = keep
         desired, waits = change_set.desired, change_set.waits
+        stack.secrets |= secrets_of(desired)
         if is_creation:
             on_failure = change_set.on_failure or ("DO_NOTHING" if keep else "ROLLBACK")
             stack.status = "CREATE_IN_PROGRESS"
@@ -128,9 +137,9 @@ class ChangeSetOperations:
         return {}
 
     async def _delete(self, members: Members, region: str) -> Members:
-        stack = self._stack(members, region)
+        stack = stack_of_set(self._desk.store, members, region)
         if stack is not None:
-            found = _named(stack, str(members["ChangeSetName"]))
+            found = named(stack, str(members["ChangeSetName"]))
             if found is not None:
                 del stack.change_sets[found.id]
         return {}
@@ -138,22 +147,3 @@ class ChangeSetOperations:
     async def _list(self, members: Members, region: str) -> Members:
         stack = self._desk.store.get(str(members["StackName"]), region)
         return {"Summaries": [change_set_summary(stack, one) for one in stack.change_sets.values()]}
-
-    def _stack(self, members: Members, region: str) -> Stack | None:
-        name = members.get("StackName")
-        if name is not None:
-            return self._desk.store.get(str(name), region)
-        wanted = str(members["ChangeSetName"])
-        return next((one for one in self._desk.store.there(region) if wanted in one.change_sets), None)
-
-    def _find(self, members: Members, region: str) -> tuple[Stack, ChangeSet]:
-        name = str(members["ChangeSetName"])
-        stack = self._stack(members, region)
-        found = None if stack is None else _named(stack, name)
-        if stack is None or found is None:
-            raise StackError("ChangeSetNotFound", f"ChangeSet [{name}] does not exist", 404)
-        return stack, found
-
-
-def _named(stack: Stack, name: str) -> ChangeSet | None:
-    return next((one for one in stack.change_sets.values() if name in (one.id, one.name)), None)

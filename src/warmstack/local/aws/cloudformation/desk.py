@@ -179,7 +179,7 @@ class Desk:
 
     def forget(self, stack: Stack) -> None:
         """Forget what was answered about a stack: one that is deleted may be created again."""
-        for key in [one for one in self.answered if one[1:3] == (stack.region, stack.name)]:
+        for key in [one for one in self.answered if one[1] == stack.region and one[2] in (stack.name, stack.id)]:
             del self.answered[key]
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from warmstack.local.aws.stacks.changes import plain
 from warmstack.local.aws.stacks.records import HIDDEN, ChangeSet, Desired, Event, Resource, Stack
+from warmstack.local.aws.stacks.secrets import masked
 
 
 def stack_document(stack: Stack) -> dict[str, Any]:
@@ -103,7 +104,7 @@ def resource_detail(stack: Stack, resource: Resource) -> dict[str, Any]:
 
 def event_document(stack: Stack, event: Event) -> dict[str, Any]:
     """Return what DescribeStackEvents shows."""
-    properties = None if event.properties is None else json.dumps(plain(event.properties), separators=(",", ":"))
+    shown = None if event.properties is None else masked(plain(event.properties), stack.secrets)
     return {
         "StackId": stack.id,
         "EventId": event.event_id,
@@ -114,7 +115,7 @@ def event_document(stack: Stack, event: Event) -> dict[str, Any]:
         "Timestamp": event.at,
         "ResourceStatus": event.status,
         "ResourceStatusReason": event.reason or None,
-        "ResourceProperties": properties,
+        "ResourceProperties": None if shown is None else json.dumps(shown, separators=(",", ":")),
         "ClientRequestToken": event.token,
     }
 
@@ -135,7 +136,7 @@ def change_set_summary(stack: Stack, change_set: ChangeSet) -> dict[str, Any]:
     }
 
 
-def change_set_document(stack: Stack, change_set: ChangeSet, changes: list[Mapping[str, Any]]) -> dict[str, Any]:
+def change_set_document(stack: Stack, change_set: ChangeSet, changes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return what DescribeChangeSet shows."""
     return {
         **change_set_summary(stack, change_set),

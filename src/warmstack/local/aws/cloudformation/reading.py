@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from warmstack.local.aws.cloudformation import documents
 from warmstack.local.aws.cloudformation.desk import Desk, Members, Operation
+from warmstack.local.aws.cloudformation.finding import find_change_set
 from warmstack.local.aws.cloudformation.templates import read_template, read_text
 from warmstack.local.aws.errors import invalid
+from warmstack.local.aws.stacks.capabilities import OF_IAM, needed_capability
 from warmstack.local.aws.stacks.records import Resource, Stack
 
 
@@ -84,12 +86,10 @@ class Reading:
         return {"StackResourceSummaries": [documents.resource_summary(one) for one in _known(stack)]}
 
     async def _template(self, members: Members, region: str) -> Members:
-        desired = self._store.get(str(members.get("StackName", "")), region).desired
         if "ChangeSetName" in members:
-            stack = self._store.get(str(members["StackName"]), region)
-            named = str(members["ChangeSetName"])
-            for one in stack.change_sets.values():
-                desired = one.desired if named in (one.id, one.name) else desired
+            desired = find_change_set(self._store, members, region)[1].desired
+        else:
+            desired = self._store.get(str(members.get("StackName", "")), region).desired
         return {"TemplateBody": desired.text, "StagesAvailable": ["Original", "Processed"]}
 
     async def _template_summary(self, members: Members, region: str) -> Members:
@@ -100,7 +100,7 @@ class Reading:
             else await read_text(members, None, aws=self._desk.aws, region=region)
         )
         document = read_template(text)
-        kinds = [str(one["Type"]) for one in (document.get("Resources") or {}).values()]
+        kinds = [str(one["Type"]) for one in _resources(document)]
         return {
             **_described(document),
             "ResourceTypes": sorted(set(kinds)),
@@ -146,8 +146,16 @@ def _known(stack: Stack) -> list[Resource]:
     return sorted(stack.resources.values(), key=lambda one: one.logical_id)
 
 
+def _resources(document: Mapping[str, Any]) -> Collection[Mapping[str, Any]]:
+    found: dict[str, Mapping[str, Any]] = document.get("Resources") or {}
+    return found.values()
+
+
 def _described(document: Mapping[str, Any]) -> dict[str, Any]:
     parameters = document.get("Parameters") or {}
+    needed = needed_capability(_resources(document))
+    kinds = sorted({str(one["Type"]) for one in _resources(document)} & OF_IAM)
+    why = f"The following resource(s) require capabilities: [{', '.join(kinds)}]"
     return {
         "Description": document.get("Description"),
         "Parameters": [
@@ -159,7 +167,7 @@ def _described(document: Mapping[str, Any]) -> dict[str, Any]:
                 "Description": one.get("Description"),
             }
             for key, one in parameters.items()
-            if isinstance(one, dict)
         ],
-        "Capabilities": [],
+        "Capabilities": [needed] if needed else [],
+        "CapabilitiesReason": why if needed else None,
     }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import replace
 
 from warmstack.local.aws.cloudformation.desk import NO_UPDATES, Desk, Members, Operation
 from warmstack.local.aws.errors import StackError, invalid
-from warmstack.local.aws.stacks.records import Stack
+from warmstack.local.aws.stacks.changes import refused_types
+from warmstack.local.aws.stacks.records import Resource, Stack
+from warmstack.local.aws.stacks.secrets import secrets_of
 
 
 class StackOperations:
@@ -44,6 +47,7 @@ class StackOperations:
             stack.disable_rollback = bool(members.get("DisableRollback"))
             default = "DO_NOTHING" if stack.disable_rollback else "ROLLBACK"
             on_failure = str(members.get("OnFailure", default))
+            stack.secrets |= secrets_of(wanted.desired)
             desk.store.add(stack)
             # The status says from now on that it is worked on.
             stack.status = "CREATE_IN_PROGRESS"
@@ -51,7 +55,7 @@ class StackOperations:
             desk.begin(stack, members, work)
             return {"StackId": stack.id}
 
-        return await self._desk.once(("CreateStack", region, name), members.get("ClientRequestToken"), members, answer)
+        return await self._once("CreateStack", members, region, answer)
 
     async def _update(self, members: Members, region: str) -> Members:
         name = str(members["StackName"])
@@ -61,17 +65,20 @@ class StackOperations:
             stack = desk.store.get(name, region)
             desk.check_updatable(stack)
             wanted = await desk.read(members, stack, is_new=False)
+            if refused := refused_types(stack, wanted.desired, wanted.waits):
+                raise invalid(refused)
             if desk.is_same(stack, wanted, desk.changes(stack, wanted)):
                 raise invalid(NO_UPDATES)
             # Meanwhile somebody else may have begun.
             desk.check_updatable(stack)
             stack.disable_rollback = bool(members.get("DisableRollback"))
+            stack.secrets |= secrets_of(wanted.desired)
             stack.status = "UPDATE_IN_PROGRESS"
             work = desk.executor.update(stack, wanted.desired, wanted.waits, keep_failed=stack.disable_rollback)
             desk.begin(stack, members, work)
             return {"StackId": stack.id}
 
-        return await self._desk.once(("UpdateStack", region, name), members.get("ClientRequestToken"), members, answer)
+        return await self._once("UpdateStack", members, region, answer)
 
     async def _delete(self, members: Members, region: str) -> Members:
         desk = self._desk
@@ -109,25 +116,39 @@ class StackOperations:
         return {}
 
     async def _roll_back(self, members: Members, region: str) -> Members:
-        stack = self._desk.store.get(str(members["StackName"]), region)
-        if stack.status not in ("CREATE_FAILED", "UPDATE_FAILED"):
-            raise invalid(f"Stack:{stack.id} is in {stack.status} state and can not be rolled back.")
-        self._roll(stack, members, [])
-        return {"StackId": stack.id}
+        async def answer() -> Members:
+            stack = self._desk.store.get(str(members["StackName"]), region)
+            if stack.status not in ("CREATE_FAILED", "UPDATE_FAILED"):
+                raise invalid(f"Stack:{stack.id} is in {stack.status} state and can not be rolled back.")
+            if members.get("RetainExceptOnCreate"):
+                _give_up_new(stack)
+            self._roll(stack, members, [])
+            return {"StackId": stack.id}
+
+        return await self._once("RollbackStack", members, region, answer)
 
     async def _continue_rollback(self, members: Members, region: str) -> Members:
-        stack = self._desk.store.get(str(members["StackName"]), region)
-        if stack.status != "UPDATE_ROLLBACK_FAILED":
-            raise invalid(f"Stack:{stack.id} is in {stack.status} state and can not continue update rollback.")
-        skipped = members.get("ResourcesToSkip", [])
-        failed = {name for name, one in stack.resources.items() if one.status == "UPDATE_FAILED"}
-        if others := [one for one in skipped if one not in failed]:
-            raise invalid(
-                f"ResourcesToSkip names {', '.join(others)}; only resources in UPDATE_FAILED can be skipped: "
-                f"{', '.join(sorted(failed)) or 'none is'}"
-            )
-        self._roll(stack, members, skipped)
-        return {}
+        async def answer() -> Members:
+            stack = self._desk.store.get(str(members["StackName"]), region)
+            if stack.status != "UPDATE_ROLLBACK_FAILED":
+                raise invalid(f"Stack:{stack.id} is in {stack.status} state and can not continue update rollback.")
+            skipped = members.get("ResourcesToSkip", [])
+            failed = {name for name, one in stack.resources.items() if one.status == "UPDATE_FAILED"}
+            if others := [one for one in skipped if one not in failed]:
+                raise invalid(
+                    f"ResourcesToSkip names {', '.join(others)}; only resources in UPDATE_FAILED can be skipped: "
+                    f"{', '.join(sorted(failed)) or 'none is'}"
+                )
+            self._roll(stack, members, skipped)
+            return {}
+
+        return await self._once("ContinueUpdateRollback", members, region, answer)
+
+    async def _once(
+        self, operation: str, members: Members, region: str, answer: Callable[[], Awaitable[Members]]
+    ) -> Members:
+        key = (operation, region, str(members["StackName"]))
+        return await self._desk.once(key, members.get("ClientRequestToken"), members, answer)
 
     def _roll(self, stack: Stack, members: Members, skipped: list[str]) -> None:
         creating = stack.whole is None
@@ -144,3 +165,16 @@ class StackOperations:
             users = self._desk.store.imported_by(stack.region, output.export) if output.export else []
             if users:
                 raise invalid(f"Export {output.export} cannot be deleted as it is in use by {' and '.join(users)}")
+
+
+def _give_up_new(stack: Stack) -> None:
+    """Let a rollback remove what the failed operation has made, also where a policy would leave it there."""
+    new = {one.key for one in stack.fresh}
+    stack.fresh = [_unless_new(one, new) for one in stack.fresh]
+    stack.leftovers = [_unless_new(one, new) for one in stack.leftovers]
+    stack.resources = {name: _unless_new(one, new) for name, one in stack.resources.items()}
+
+
+def _unless_new(resource: Resource, new: Collection[tuple[str, str]]) -> Resource:
+    retained = resource.key in new and resource.deletion_policy == "Retain"
+    return replace(resource, deletion_policy="RetainExceptOnCreate") if retained else resource

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from warmstack.assembly.documents import DocumentError, parse_document
+from warmstack.local.aws.cloudformation.template_format import check_format
 from warmstack.local.aws.errors import RefusedError, StackError, invalid
 from warmstack.local.aws.ports import Aws
 from warmstack.local.aws.stacks.parameters import read_parameters
@@ -64,58 +64,14 @@ def read_template(text: str) -> Mapping[str, Any]:
     """Return a template's document.
 
     Raises:
-        StackError: It is none.
+        StackError: It is none, or has what templates do not have.
     """
     try:
         document = parse_document(text)
     except DocumentError as error:
         raise invalid(f"Template format error: the template {error}") from error
-    for section in ("Resources", "Parameters", "Conditions", "Mappings", "Outputs", "Rules"):
-        entries = document.get(section)
-        if entries is not None and not isinstance(entries, dict):
-            raise invalid(f"Template format error: {section} is no mapping")
-        _check_names(section, entries or {})
-    resources: dict[str, Any] = document.get("Resources") or {}
-    for logical_id, resource in resources.items():
-        if not isinstance(resource, dict) or not isinstance(resource.get("Type"), str):
-            raise invalid(f"Template format error: [/Resources/{logical_id}] has no Type")
-        if not isinstance(resource.get("Properties", {}), dict):
-            raise invalid(f"Template format error: [/Resources/{logical_id}/Properties] is no mapping")
-        after = resource.get("DependsOn", [])
-        if not isinstance(after, str) and not (isinstance(after, list) and all(isinstance(one, str) for one in after)):
-            raise invalid(f"Template format error: [/Resources/{logical_id}/DependsOn] takes a logical id, or a list")
-        for policy, allowed in _POLICIES.items():
-            if (value := resource.get(policy, "Delete")) not in allowed:
-                raise invalid(f"Template format error: [/Resources/{logical_id}] has {policy} {value!r}; the local AWS "
-                              f"takes {', '.join(allowed)}")  # fmt: skip
+    check_format(document)
     return document
-
-
-_NAME = re.compile(r"[a-zA-Z0-9]+")
-_MOST = {"Resources": 500, "Parameters": 200, "Outputs": 200, "Mappings": 200}
-"""Entries of a section at most. Source: "CloudFormation quotas" (read 2026-11-30)."""
-
-
-def _check_names(section: str, entries: Mapping[str, Any]) -> None:
-    most = _MOST.get(section)
-    if most is None:
-        return
-    if len(entries) > most:
-        raise invalid(
-            f"Template format error: Number of {section.lower()}, {len(entries)}, is greater than maximum allowed, "
-            f"{most}"
-        )
-    for name in entries:
-        if not _NAME.fullmatch(str(name)):
-            raise invalid(
-                f"Template format error: {section[:-1]} name {name} is non alphanumeric. A name has letters and digits"
-            )
-
-
-_POLICIES = {
-    "DeletionPolicy": ("Delete", "Retain", "RetainExceptOnCreate"),
-    "UpdateReplacePolicy": ("Delete", "Retain"),
-}
 
 
 def _bounded(text: str) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from warmstack.local.aws.errors import RefusedError, ResourceError
 from warmstack.local.aws.resources.handler import Existing, Made, Order
 
+DEFAULT_SESSION_SECONDS = 3600
 _GONE = frozenset({"NoSuchEntity"})
 
 
@@ -51,7 +52,8 @@ class Role:
             "UpdateRole",
             RoleName=name,
             Description=properties.get("Description", ""),
-            MaxSessionDuration=_number(properties.get("MaxSessionDuration")),
+            # Guard: a role whose duration is left out keeps the one that it has.
+            MaxSessionDuration=int(properties.get("MaxSessionDuration", DEFAULT_SESSION_SECONDS)),
         )
         boundary = properties.get("PermissionsBoundary")
         if boundary is not None:
@@ -120,7 +122,7 @@ class RolePolicy:
 class Policy:
     """``AWS::IAM::Policy``: one policy inside several roles."""
 
-    replaces = frozenset({"PolicyName"})
+    replaces: frozenset[str] = frozenset()
     name_property = None
     attributes = frozenset({"Id"})
 
@@ -138,16 +140,17 @@ class Policy:
         return made
 
     async def update(self, order: Order, before: Existing) -> Made:
-        """Put it into each of its roles, and out of those that are no longer its own."""
-        await self._take_out(order, before, keep=frozenset(order.properties.get("Roles", [])))
+        """Put it into each of its roles, and out of those that are no longer its own; under its name of now only."""
         made = await self.create(order)
+        is_named_alike = str(before.properties["PolicyName"]) == str(order.properties["PolicyName"])
+        await self._take_out(order, before, keep=order.properties.get("Roles", []) if is_named_alike else [])
         return Made(physical_id=before.physical_id, attributes=before.attributes or made.attributes)
 
     async def delete(self, order: Order, existing: Existing) -> None:
         """Take it out of each of its roles."""
-        await self._take_out(order, existing, keep=frozenset())
+        await self._take_out(order, existing, keep=[])
 
-    async def _take_out(self, order: Order, existing: Existing, *, keep: frozenset[str]) -> None:
+    async def _take_out(self, order: Order, existing: Existing, *, keep: Sequence[str]) -> None:
         for role in existing.properties.get("Roles", []):
             if role in keep:
                 continue

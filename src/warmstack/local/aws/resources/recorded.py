@@ -118,7 +118,7 @@ TYPES: Mapping[str, Recorded] = {
         note="recorded only: nothing is encrypted in the local AWS",
     ),
     "AWS::Lambda::Function": Recorded(
-        replaces=frozenset({"FunctionName", "PackageType"}),
+        replaces=frozenset({"FunctionName", "PackageType", "TenancyConfig"}),
         name_property="FunctionName",
         given={"Arn": "arn:{partition}:lambda:{region}:{account}:function:{name}"},
         note="recorded only: functions do not run in the local AWS",

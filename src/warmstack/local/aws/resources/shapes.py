@@ -6,9 +6,9 @@ CloudFormation takes the text "2" for the number 2 and "true" for true; the API 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
+from warmstack.assembly.near import near
 from warmstack.local.aws.errors import ResourceError
 from warmstack.local.own_session import service_model
 
@@ -33,8 +33,7 @@ def _structure(value: Any, shape: Any, where: str) -> dict[str, Any]:
         raise ResourceError(f"{where or shape.name} is a single value; it has properties")
     for name in value:
         if name not in shape.members:
-            near = get_close_matches(name, shape.members, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            hint = near(name, shape.members)
             raise ResourceError(f"extraneous key [{name}] is not permitted in {where or 'the properties'}{hint}")
     place = f"{where}." if where else ""
     return {name: _value(one, shape.members[name], f"{place}{name}") for name, one in value.items()}

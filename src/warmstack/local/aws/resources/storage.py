@@ -8,20 +8,27 @@ from typing import Any
 
 from warmstack.assembly.identities import partition_of
 from warmstack.assembly.unresolved import as_text
-from warmstack.local.aws.errors import RefusedError
+from warmstack.local.aws.errors import RefusedError, ResourceError
 from warmstack.local.aws.resources.handler import Existing, Made, Order
 
 
 class Bucket:
     """``AWS::S3::Bucket``. Versioning, encryption and the public access block are set; the rest is recorded."""
 
-    replaces = frozenset({"BucketName"})
+    replaces = frozenset({"BucketName", "BucketNamePrefix", "BucketNamespace"})
     name_property = "BucketName"
     attributes = frozenset({"Arn", "DomainName", "DualStackDomainName", "RegionalDomainName", "WebsiteURL"})
 
     async def create(self, order: Order) -> Made:
-        """Make the bucket."""
+        """Make the bucket.
+
+        Raises:
+            ResourceError: There is one of that name.
+        """
         name = order.name("BucketName", is_lower=True)
+        # Guard: in us-east-1 S3 answers its owner that a bucket which is there was made; a rollback would delete it.
+        if await _has_bucket(order, name):
+            raise ResourceError(f"{name} already exists")
         # us-east-1 is no location constraint.
         place = None if order.region == "us-east-1" else {"LocationConstraint": order.region}
         await order.aws("s3", "CreateBucket", {"Bucket": name, "CreateBucketConfiguration": place})
@@ -37,21 +44,24 @@ class Bucket:
             },
         )
         order.began(made)
-        await self._fill(order, name)
+        await self._fill(order, name, {})
         return made
 
     async def update(self, order: Order, before: Existing) -> Made:
-        """Set what can be changed."""
-        await self._fill(order, before.physical_id)
+        """Set what can be changed, and take back what it no longer says."""
+        await self._fill(order, before.physical_id, before.properties)
         return Made(physical_id=before.physical_id, attributes=before.attributes)
 
     async def delete(self, order: Order, existing: Existing) -> None:
         """Remove it; one that holds objects stays, as on AWS."""
         await _unless_gone(order, "s3", "DeleteBucket", {"Bucket": existing.physical_id}, "NoSuchBucket")
 
-    async def _fill(self, order: Order, name: str) -> None:
+    async def _fill(self, order: Order, name: str, before: Mapping[str, Any]) -> None:
         properties = order.properties
         versioning = properties.get("VersioningConfiguration")
+        if versioning is None and "VersioningConfiguration" in before:
+            # A bucket that has had versions cannot be one that never had them.
+            versioning = {"Status": "Suspended"}
         if versioning is not None:
             members = {"Bucket": name, "VersioningConfiguration": {"Status": versioning["Status"]}}
             await order.aws("s3", "PutBucketVersioning", members)
@@ -64,10 +74,14 @@ class Bucket:
             ]
             members = {"Bucket": name, "ServerSideEncryptionConfiguration": {"Rules": rules}}
             await order.aws("s3", "PutBucketEncryption", members)
+        elif "BucketEncryption" in before:
+            await order.aws("s3", "DeleteBucketEncryption", {"Bucket": name})
         block = properties.get("PublicAccessBlockConfiguration")
         if block is not None:
             flags = {key: _flag(value) for key, value in block.items()}
             await order.aws("s3", "PutPublicAccessBlock", {"Bucket": name, "PublicAccessBlockConfiguration": flags})
+        elif "PublicAccessBlockConfiguration" in before:
+            await order.aws("s3", "DeletePublicAccessBlock", {"Bucket": name})
 
 
 class Repository:
@@ -110,17 +124,17 @@ class Repository:
 class Parameter:
     """``AWS::SSM::Parameter``."""
 
-    replaces = frozenset({"DataType", "Name", "Type"})
+    replaces = frozenset({"Name"})
     name_property = "Name"
     attributes = frozenset({"Type", "Value"})
 
     async def create(self, order: Order) -> Made:
         """Write the parameter."""
-        return await self._put(order, order.name("Name", longest=512), is_new=True)
+        return await self._put(order, order.name("Name", longest=512), None)
 
     async def update(self, order: Order, before: Existing) -> Made:
         """Write it again, and set its tags."""
-        made = await self._put(order, before.physical_id, is_new=False)
+        made = await self._put(order, before.physical_id, before.properties)
         now, then = _tags(order.properties), _tags(before.properties)
         members = {"ResourceType": "Parameter", "ResourceId": before.physical_id}
         if gone := sorted(then.keys() - now.keys()):
@@ -133,24 +147,36 @@ class Parameter:
         """Remove it."""
         await _unless_gone(order, "ssm", "DeleteParameter", {"Name": existing.physical_id}, "ParameterNotFound")
 
-    async def _put(self, order: Order, name: str, *, is_new: bool) -> Made:
-        properties = order.properties
-        tags = _tags(properties)
+    async def _put(self, order: Order, name: str, before: Mapping[str, Any] | None) -> Made:
+        properties, is_new = order.properties, before is None
+        kind, tags = properties["Type"], _tags(properties)
+        if kind not in _TYPES:
+            # Guard: what overwrites a parameter is not refused for it by moto.
+            raise ResourceError(f"Type is {kind!r}; CloudFormation makes parameters of {' and '.join(_TYPES)}")
+        # What it no longer says is taken back: the Parameter Store keeps what is left out.
+        taken_back = {key: value for key, value in _WITHOUT.items() if key in (before or {})}
+        given = {key: str(properties[key]) for key in _WITHOUT if key in properties}
         await order.aws(
             "ssm",
             "PutParameter",
             {
                 "Name": name,
                 "Value": str(properties["Value"]),
-                "Type": properties["Type"],
-                "Description": properties.get("Description"),
-                "AllowedPattern": properties.get("AllowedPattern"),
+                "Type": kind,
+                **taken_back,
+                **given,
                 # What overwrites a parameter cannot have tags.
                 "Tags": _tag_list(tags) if tags and is_new else None,
                 "Overwrite": not is_new,
             },
         )
-        return Made(physical_id=name, attributes={"Type": properties["Type"], "Value": properties["Value"]})
+        return Made(physical_id=name, attributes={"Type": kind, "Value": properties["Value"]})
+
+
+_TYPES = ("String", "StringList")
+_WITHOUT = {"AllowedPattern": "", "DataType": "text", "Description": "", "Policies": "[{}]", "Tier": "Standard"}
+"""What a parameter has of that which it may do without. Source: the Parameter Store's "PutParameter" (read
+2026-11-30)."""
 
 
 def _tags(properties: Mapping[str, Any]) -> dict[str, str]:
@@ -159,6 +185,15 @@ def _tags(properties: Mapping[str, Any]) -> dict[str, str]:
 
 def _tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"Key": key, "Value": value} for key, value in tags.items()]
+
+
+async def _has_bucket(order: Order, name: str) -> bool:
+    try:
+        await order.aws("s3", "HeadBucket", {"Bucket": name})
+    except RefusedError as error:
+        # What is answered without a body has its status for a code.
+        return error.code != "404"
+    return True
 
 
 async def _unless_gone(order: Order, service: str, operation: str, members: Mapping[str, Any], gone: str) -> None:

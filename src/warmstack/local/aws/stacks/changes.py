@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ from warmstack.assembly.unresolved import Unresolved
 from warmstack.local.aws.resources.registry import handler_of
 from warmstack.local.aws.stacks.differences import Difference, difference
 from warmstack.local.aws.stacks.live import LiveTemplate
-from warmstack.local.aws.stacks.records import Resource, Stack
+from warmstack.local.aws.stacks.records import Desired, Resource, Stack
+from warmstack.local.aws.stacks.secrets import masked
 
 KNOWN_LATER = "{{changeSet:KNOWN_AFTER_APPLY}}"
 
@@ -27,7 +28,7 @@ class Change:
         before: What is there.
         after: Its properties in the new template; values that are known later are ``Unresolved``.
         difference: What is different; None unless it is modified.
-        has_other_metadata: Whether its metadata or its policies are other ones.
+        others: What of it is different beside its properties: its metadata, its policies.
     """
 
     action: str
@@ -36,14 +37,14 @@ class Change:
     before: Resource | None = None
     after: Mapping[str, Any] | None = None
     difference: Difference | None = None
-    has_other_metadata: bool = False
+    others: tuple[str, ...] = ()
 
     @property
     def replacement(self) -> str | None:
         """Whether another resource takes its place: True, False, Conditional; None unless it is modified."""
         if self.difference is None:
             return None
-        if self.difference.is_other_type or self.difference.replacing - self.difference.unsure:
+        if self.difference.replacing - self.difference.unsure:
             return "True"
         return "Conditional" if self.difference.replacing else "False"
 
@@ -73,13 +74,10 @@ def find_changes(
             continue
         handler = handler_of(kind)
         assert handler is not None
-        different = difference(before, kind, after, handler)
-        other = before.metadata != written.get("Metadata") or (before.deletion_policy, before.replace_policy) != (
-            str(written.get("DeletionPolicy", "Delete")),
-            str(written.get("UpdateReplacePolicy", "Delete")),
-        )
+        different = difference(before, after, handler)
+        others = _others(before, written)
         has_failed = before.status.endswith("_FAILED")
-        if different or other or has_failed:
+        if different or others or has_failed:
             change = Change(
                 action="Modify",
                 logical_id=logical_id,
@@ -87,7 +85,7 @@ def find_changes(
                 before=before,
                 after=after,
                 difference=different,
-                has_other_metadata=other,
+                others=others,
             )
             found.append(change)
             if change.replacement != "False":
@@ -98,8 +96,44 @@ def find_changes(
     return tuple(found)
 
 
-def described(change: Change, *, with_values: bool) -> dict[str, Any]:
-    """Return a change as CloudFormation's API describes it."""
+def _others(before: Resource, written: Mapping[str, Any]) -> tuple[str, ...]:
+    then = {
+        "Metadata": before.metadata,
+        "DeletionPolicy": before.deletion_policy,
+        "UpdateReplacePolicy": before.replace_policy,
+    }
+    now = {"DeletionPolicy": "Delete", "UpdateReplacePolicy": "Delete", **written}
+    return tuple(name for name, value in then.items() if value != now.get(name))
+
+
+def refused_types(stack: Stack, desired: Desired, waits: Collection[str]) -> str | None:
+    """Return why a template cannot update a stack: a logical id has another type; None if every one is as it was.
+
+    Args:
+        stack: The stack as it is.
+        desired: The template.
+        waits: The logical ids of the resources that exist in it.
+    """
+    kinds = {name: str(desired.document["Resources"][name]["Type"]) for name in waits}
+    there = {name: one.kind for name, one in stack.resources.items() if one.physical_id}
+    changed = [name for name, kind in there.items() if kinds.get(name, kind) != kind]
+    if not changed:
+        return None
+    # CloudFormation's own words.
+    return (
+        "Update of resource type is not permitted. The new template modifies resource type of the following resources: "
+        f"[{', '.join(changed)}]"
+    )
+
+
+def described(change: Change, *, with_values: bool, secrets: Collection[str] = ()) -> dict[str, Any]:
+    """Return a change as CloudFormation's API describes it.
+
+    Args:
+        change: The change.
+        with_values: Whether the values of properties are shown.
+        secrets: The texts that are never shown.
+    """
     before, after = change.before, change.after
     found: dict[str, Any] = {
         "Action": change.action,
@@ -116,18 +150,15 @@ def described(change: Change, *, with_values: bool) -> dict[str, Any]:
         keeps = before.replace_policy == "Retain"
         found["PolicyAction"] = "ReplaceAndRetain" if keeps else "ReplaceAndDelete"
     if with_values:
-        found["BeforeContext"] = None if before is None else _context(before.properties)
-        found["AfterContext"] = None if after is None else _context(after)
+        found["BeforeContext"] = None if before is None else _context(before.properties, secrets)
+        found["AfterContext"] = None if after is None else _context(after, secrets)
     if change.difference is not None:
-        found["Scope"] = [
-            *(["Properties"] if change.difference.changed else []),
-            *(["Metadata"] if change.has_other_metadata else []),
-        ]
-        found["Details"] = [_detail(change, name, with_values=with_values) for name in change.difference.changed]
+        found["Scope"] = [*(["Properties"] if change.difference.changed else []), *change.others]
+        found["Details"] = [_detail(change, name, with_values, secrets) for name in change.difference.changed]
     return {"Type": "Resource", "ResourceChange": found}
 
 
-def _detail(change: Change, name: str, *, with_values: bool) -> dict[str, Any]:
+def _detail(change: Change, name: str, with_values: bool, secrets: Collection[str]) -> dict[str, Any]:
     assert change.difference is not None
     is_unsure = name in change.difference.unsure
     recreation = "Never" if name not in change.difference.replacing else "Conditionally" if is_unsure else "Always"
@@ -137,8 +168,8 @@ def _detail(change: Change, name: str, *, with_values: bool) -> dict[str, Any]:
         kind = "Modify" if name in before and name in after else "Add" if name in after else "Remove"
         target |= {
             "Path": f"/Properties/{name}",
-            "BeforeValue": _shown(before.get(name)),
-            "AfterValue": _shown(after.get(name)),
+            "BeforeValue": _shown(before.get(name), secrets),
+            "AfterValue": _shown(after.get(name), secrets),
             "AttributeChangeType": kind,
         }
     return {
@@ -157,12 +188,12 @@ def plain(value: Any) -> Any:
     return [plain(one) for one in value] if isinstance(value, list) else value
 
 
-def _context(properties: Mapping[str, Any]) -> str:
-    return json.dumps({"Properties": plain(properties)}, separators=(",", ":"))
+def _context(properties: Mapping[str, Any], secrets: Collection[str]) -> str:
+    return json.dumps({"Properties": masked(plain(properties), secrets)}, separators=(",", ":"))
 
 
-def _shown(value: Any) -> str | None:
+def _shown(value: Any, secrets: Collection[str]) -> str | None:
     if value is None:
         return None
-    found = plain(value)
+    found = masked(plain(value), secrets)
     return found if isinstance(found, str) else json.dumps(found, separators=(",", ":"))

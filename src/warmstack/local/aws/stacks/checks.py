@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from warmstack.assembly.unresolved import Unresolved
+from warmstack.assembly.unresolved import Unresolved, as_text
 from warmstack.local.aws.errors import StackError, invalid
+from warmstack.local.aws.resources.property_names import check_names
 from warmstack.local.aws.resources.registry import HANDLERS, handler_of
+from warmstack.local.aws.stacks.capabilities import needed_capability
 from warmstack.local.aws.stacks.graph import dependencies
 from warmstack.local.aws.stacks.live import NOT_YET, LiveTemplate
+from warmstack.local.aws.stacks.references import references
 from warmstack.local.aws.stacks.rules import check_rules
-
-_IAM = frozenset({"AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::IAM::Role", "AWS::IAM::RolePolicy"})
 
 
 def check_template(template: LiveTemplate, *, capabilities: Sequence[str]) -> dict[str, frozenset[str]]:
@@ -40,7 +41,11 @@ def check_template(template: LiveTemplate, *, capabilities: Sequence[str]) -> di
     for logical_id in there:
         if where := _deep_names(template.properties(logical_id), "Fn::Transform", logical_id):
             raise invalid(f"{where}: Fn::Transform runs a macro; the local AWS has none")
-        _check_value(template.resolve(template.properties(logical_id), logical_id), logical_id)
+        properties = template.resolve(template.properties(logical_id), logical_id)
+        if not isinstance(properties, dict):
+            raise invalid(f"Template format error: [/Resources/{logical_id}/Properties] is no mapping")
+        check_names(str(template.resource(logical_id)["Type"]), logical_id, properties)
+        _check_value(properties, logical_id)
         _check_attributes(template, template.properties(logical_id), logical_id)
     _check_outputs(template)
     if template.problems:
@@ -50,14 +55,23 @@ def check_template(template: LiveTemplate, *, capabilities: Sequence[str]) -> di
 
 
 def _check_outputs(template: LiveTemplate) -> None:
-    section = template.source.document.get("Outputs") or {}
+    section: dict[str, dict[str, Any]] = template.source.document.get("Outputs") or {}
     for key, output in section.items():
         where = f"Outputs.{key}"
-        if not isinstance(output, dict) or "Value" not in output:
-            raise invalid(f"Template format error: [/Outputs/{key}] has no Value")
-        if "Condition" not in output or template.condition(output["Condition"], where) is True:
-            _check_attributes(template, output, where)
-            _check_value(template.resolve([output["Value"], output.get("Export")], where), where)
+        if "Condition" in output and template.condition(output["Condition"], where) is not True:
+            continue
+        _check_text(template, output["Value"], f"{where}.Value")
+        if "Export" in output:
+            _check_text(template, output["Export"]["Name"], f"{where}.Export.Name")
+
+
+def _check_text(template: LiveTemplate, node: Any, where: str) -> None:
+    """Refuse what is no text, as far as that is known before a deployment."""
+    _check_attributes(template, node, where)
+    value = template.resolve(node, where)
+    _check_value(value, where)
+    if not isinstance(value, Unresolved) and as_text(value) is None:
+        raise invalid(f"Template format error: {where} is no single value; an output is a text")
 
 
 def _check_types(template: LiveTemplate, there: Sequence[str]) -> None:
@@ -89,31 +103,17 @@ def _unknowns(value: Any, where: str) -> Iterator[tuple[str, Unresolved]]:
 
 
 def _check_attributes(template: LiveTemplate, node: Any, where: str) -> None:
-    """Refuse Fn::GetAtt of an attribute that a handler does not have."""
+    """Refuse an attribute, in Fn::GetAtt or Fn::Sub, that a handler does not have."""
     kinds = dict(template.types())
-    for logical_id, attribute in _asked(node):
-        kind = kinds.get(logical_id, "")
+    for one in references(template, node, where):
+        kind = kinds.get(one.logical_id, "")
         handler = handler_of(kind)
         known = None if handler is None else handler.attributes
-        if known is not None and attribute not in known:
+        if one.attribute is not None and known is not None and one.attribute not in known:
             has = f"it has {', '.join(sorted(known))}" if known else "it has none"
-            raise invalid(f"{where}: {logical_id} ({kind}) has no attribute {attribute!r} in the local AWS; {has}")
-
-
-def _asked(node: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(node, list):
-        for one in node:
-            yield from _asked(one)
-    elif isinstance(node, dict):
-        for name, argument in node.items():
-            match name, argument:
-                case "Fn::GetAtt", [str() as logical_id, str() as attribute]:
-                    yield logical_id, attribute
-                case "Fn::GetAtt", str() if "." in argument:
-                    logical_id, attribute = argument.split(".", 1)
-                    yield logical_id, attribute
-                case _:
-                    yield from _asked(argument)
+            raise invalid(
+                f"{where}: {one.logical_id} ({kind}) has no attribute {one.attribute!r} in the local AWS; {has}"
+            )
 
 
 def _deep_names(node: Any, wanted: str, where: str) -> str | None:
@@ -130,12 +130,6 @@ def _deep_names(node: Any, wanted: str, where: str) -> str | None:
 
 
 def _check_capabilities(template: LiveTemplate, there: Sequence[str], capabilities: Sequence[str]) -> None:
-    kinds = dict(template.types())
-    of_iam = [one for one in there if kinds[one] in _IAM]
-    names = ("ManagedPolicyName", "RoleName")
-    needs_names = any(
-        name in template.properties(one) for one in of_iam if kinds[one] != "AWS::IAM::RolePolicy" for name in names
-    )
-    needed = "CAPABILITY_NAMED_IAM" if needs_names else "CAPABILITY_IAM"
-    if of_iam and not {needed, "CAPABILITY_NAMED_IAM"} & set(capabilities):
+    needed = needed_capability(template.resource(one) for one in there)
+    if needed is not None and not {needed, "CAPABILITY_NAMED_IAM"} & set(capabilities):
         raise StackError("InsufficientCapabilitiesException", f"Requires capabilities : [{needed}]")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from warmstack.assembly.unresolved import as_text
 from warmstack.local.aws.resources.handler import Handler
 from warmstack.local.aws.stacks.live import first_unknown
 from warmstack.local.aws.stacks.records import Resource
@@ -19,29 +20,26 @@ class Difference:
         changed: The names of the properties whose values differ.
         replacing: Those of them whose change needs another resource in its place.
         unsure: Those that may differ, because they hold what is known only later.
-        is_other_type: Whether it is of another type now.
     """
 
     changed: tuple[str, ...] = ()
     replacing: frozenset[str] = frozenset()
     unsure: frozenset[str] = frozenset()
-    is_other_type: bool = False
 
     @property
     def is_replacement(self) -> bool:
         """Whether another resource takes its place."""
-        return self.is_other_type or bool(self.replacing)
+        return bool(self.replacing)
 
     def __bool__(self) -> bool:
-        return self.is_other_type or bool(self.changed)
+        return bool(self.changed)
 
 
-def difference(before: Resource, kind: str, properties: Mapping[str, Any], handler: Handler) -> Difference:
+def difference(before: Resource, properties: Mapping[str, Any], handler: Handler) -> Difference:
     """Return what is different between a resource and what it is to be.
 
     Args:
-        before: The resource.
-        kind: Its type in the new template.
+        before: The resource; another type in its place is refused before this.
         properties: Its properties in the new template, answered as far as they can be.
         handler: What makes resources of that type.
     """
@@ -52,7 +50,6 @@ def difference(before: Resource, kind: str, properties: Mapping[str, Any], handl
         changed=changed,
         replacing=frozenset(changed) & replaces,
         unsure=frozenset(one for one in changed if first_unknown(properties.get(one))),
-        is_other_type=before.kind != kind,
     )
 
 
@@ -62,10 +59,5 @@ def _same(before: Any, now: Any) -> bool:
         return before.keys() == now.keys() and all(_same(one, now[key]) for key, one in before.items())
     if isinstance(before, list) and isinstance(now, list):
         return len(before) == len(now) and all(map(_same, before, now))
-    if isinstance(before, dict | list) or isinstance(now, dict | list) or before is None or now is None:
-        return bool(before == now)
-    return _text(before) == _text(now)
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    texts = as_text(before), as_text(now)
+    return bool(before == now) if None in texts else texts[0] == texts[1]

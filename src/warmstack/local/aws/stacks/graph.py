@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from warmstack.assembly.unresolved import Unresolved
 from warmstack.local.aws.errors import invalid
 from warmstack.local.aws.stacks.live import LiveTemplate
-
-_PLACEHOLDER = re.compile(r"\$\{([^!{}][^{}]*)\}")
+from warmstack.local.aws.stacks.references import references
 
 
 def dependencies(template: LiveTemplate) -> dict[str, frozenset[str]]:
@@ -22,7 +18,7 @@ def dependencies(template: LiveTemplate) -> dict[str, frozenset[str]]:
     there = template.resource_ids()
     found: dict[str, frozenset[str]] = {}
     for logical_id in there:
-        needed = set(_references(template, template.properties(logical_id), logical_id))
+        needed = {one.logical_id for one in references(template, template.properties(logical_id), logical_id)}
         needed -= set(template.parameters)
         missing = sorted(needed - set(there))
         if missing:
@@ -45,48 +41,6 @@ def _written(template: LiveTemplate, logical_id: str) -> set[str]:
             "of the template"
         )
     return named
-
-
-def _references(template: LiveTemplate, node: Any, where: str) -> Iterator[str]:
-    if isinstance(node, list):
-        for one in node:
-            yield from _references(template, one, where)
-        return
-    if not isinstance(node, dict):
-        return
-    if len(node) == 1:
-        ((name, argument),) = node.items()
-        match name, argument:
-            case "Ref", str():
-                if not argument.startswith("AWS::"):
-                    yield argument
-                return
-            case "Fn::GetAtt", str():
-                yield argument.split(".", 1)[0]
-                return
-            case "Fn::GetAtt", [str() as logical_id, *_]:
-                yield logical_id
-                return
-            case "Fn::Sub", _:
-                yield from _in_sub(template, argument, where)
-                return
-            case "Fn::If", [condition, *branches] if len(branches) == 2:
-                holds = template.condition(condition, where)
-                chosen = branches if isinstance(holds, Unresolved) else [branches[0 if holds else 1]]
-                yield from _references(template, chosen, where)
-                return
-    for one in node.values():
-        yield from _references(template, one, where)
-
-
-def _in_sub(template: LiveTemplate, argument: Any, where: str) -> Iterator[str]:
-    text, named = argument if isinstance(argument, list) and len(argument) == 2 else (argument, {})
-    if isinstance(text, str):
-        for match in _PLACEHOLDER.finditer(text):
-            name = match[1].strip().split(".", 1)[0]
-            if not name.startswith("AWS::") and not (isinstance(named, dict) and match[1].strip() in named):
-                yield name
-    yield from _references(template, list(named.values()) if isinstance(named, dict) else [], where)
 
 
 def _sorted(waits: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:

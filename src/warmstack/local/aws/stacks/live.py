@@ -30,6 +30,8 @@ class LiveTemplate(Template):
         imports: Answers the exports of other stacks.
     """
 
+    why_no_reference = "the local AWS reads no dynamic references"
+
     def __init__(
         self,
         desired: Desired,

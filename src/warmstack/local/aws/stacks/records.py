@@ -164,6 +164,7 @@ class Stack:
     and ``leftovers`` what the end of an update removes. ``imports`` are the exports of others that it uses, and while
     it is updated also those that it used. ``is_cancelled`` says that nothing new begins: its creation ends as it is
     deleted, or its update as somebody cancels it; ``was_whole`` that an operation on it has once come to its end.
+    ``secrets`` are the values that its hidden parameters have had.
     """
 
     name: str
@@ -190,6 +191,7 @@ class Stack:
     role_arn: str | None = None
     capabilities: tuple[str, ...] = ()
     notification_arns: tuple[str, ...] = ()
+    secrets: set[str] = field(default_factory=set)
     token: str | None = None
     work: asyncio.Task[None] | None = None
 

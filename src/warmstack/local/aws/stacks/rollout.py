@@ -120,7 +120,7 @@ class Rollout:
             return
         handler = handler_of(kind)
         assert handler is not None
-        found = difference(before, kind, wanted.properties, handler)
+        found = difference(before, wanted.properties, handler)
         if found.is_replacement:
             self._stack.resources[logical_id] = await self._replace(before, wanted)
         elif found or before.status.endswith("_FAILED"):
@@ -153,7 +153,7 @@ class Rollout:
             raise
 
     async def _replace(self, before: Resource, wanted: Resource) -> Resource:
-        name = custom_name(before, wanted.properties) if before.kind == wanted.kind else None
+        name = custom_name(before, wanted.properties)
         if name is not None:
             error = ResourceError(
                 "CloudFormation cannot update a stack when a custom-named resource requires replacing. Rename "
