@@ -9,6 +9,10 @@ from warmstack.assembly.parameter_values import listed
 from warmstack.local.aws.stacks.records import HIDDEN, Desired
 
 
+SHORTEST = 4
+"""Of fewer characters, a text is hidden only where it is the whole value: as parts they are everywhere."""
+
+
 def secrets_of(desired: Desired) -> frozenset[str]:
     """Return the texts that stand for hidden parameters in what a template makes of them."""
     found: set[str] = set()
@@ -22,9 +26,12 @@ def secrets_of(desired: Desired) -> frozenset[str]:
 def masked(value: Any, secrets: Collection[str]) -> Any:
     """Return a value without secrets, also where they are only a part of a text."""
     if isinstance(value, str):
+        if value in secrets:
+            return HIDDEN
         # The longest first: one may be a part of another.
         for secret in sorted(secrets, key=len, reverse=True):
-            value = value.replace(secret, HIDDEN)
+            if len(secret) >= SHORTEST:
+                value = value.replace(secret, HIDDEN)
         return value
     if isinstance(value, Mapping):
         return {key: masked(one, secrets) for key, one in value.items()}
