@@ -54,13 +54,7 @@ class Starts:
             # Guard: it may have been told to stop while it waited for its turn.
             if copy.state is CopyState.STOPPING:
                 return
-            variant = endpoint.variant_of(copy.instance)
-            model = variant.definition.model if variant else None
-            if copy.component is not None:
-                model = endpoint.components[copy.component].definition.model
-            if model is None:
-                raise LocalError(f"{copy.name} has no model, or its instance is gone")
-            order = CopyOrder(copy=copy.name, instance=copy.instance.name, model=model)
+            order = CopyOrder(copy=copy.name, instance=copy.instance.name, model=copy.model)
             running = copy.running = await self._starter.start(order, self._report)
         try:
             for adapter in endpoint.adapters_of(copy.component) if copy.component is not None else ():
