@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from warmstack.assembly import ComponentDefinition
 from warmstack.local.api.services import Services
 from warmstack.local.platform.copies import CopyState
 from warmstack.local.platform.endpoints import Component, Endpoint, Variant
@@ -56,19 +57,13 @@ class Documents:
     def component(self, endpoint: Endpoint, component: Component) -> dict[str, Any]:
         """Return the members of DescribeInferenceComponent."""
         definition = component.definition
-        specification: dict[str, Any] = {}
-        if definition.base is not None:
-            specification["BaseInferenceComponentName"] = definition.base
-            specification["Container"] = {"ArtifactUrl": definition.artifact_url}
-        else:
-            specification["ModelName"] = definition.model.name
         document: dict[str, Any] = {
             "InferenceComponentName": component.name,
             "InferenceComponentArn": self.arn("inference-component", component.name),
             "EndpointName": endpoint.name,
             "EndpointArn": self.arn("endpoint", endpoint.name),
             "VariantName": self.variant_name(endpoint, component),
-            "Specification": specification,
+            "Specification": _specification(definition),
             "CreationTime": endpoint.created_at,
             "LastModifiedTime": component.progress.changed_at or endpoint.created_at,
             "InferenceComponentStatus": _component_status(endpoint, component),
@@ -89,6 +84,23 @@ class Documents:
     def variant_name(self, endpoint: Endpoint, component: Component) -> str:
         """Return the name of the variant that hosts a component."""
         return endpoint.components[component.hosts].definition.variant_name
+
+
+def _specification(definition: ComponentDefinition) -> dict[str, Any]:
+    if definition.base is not None:
+        return {
+            "BaseInferenceComponentName": definition.base,
+            "Container": {"ArtifactUrl": definition.artifact_url},
+        }
+    model = definition.model
+    if model.logical_id != definition.logical_id:
+        return {"ModelName": model.name}
+    # It has no model's name: its container is its own.
+    container: dict[str, Any] = {
+        "DeployedImage": {"SpecifiedImage": model.image},
+        "Environment": dict(model.environment),
+    }
+    return {"Container": container | ({"ArtifactUrl": definition.artifact_url} if definition.artifact_url else {})}
 
 
 def _serving(endpoint: Endpoint, component: Component) -> list[object]:

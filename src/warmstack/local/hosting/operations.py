@@ -6,6 +6,7 @@ What a caller gets wrong is told as SageMaker tells it where that was seen, else
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from warmstack.assembly import Assembly, EndpointDefinition
@@ -147,11 +148,15 @@ class Hosting:
         endpoint, component = self._component(required_text(members, "InferenceComponentName"))
         if component.progress.status in _BUSY:
             raise refused(f"Cannot update inference component {component.name} while it is {component.progress.status}")
-        kept = self._components.get(endpoint.name, {}).get(component.name, {})
-        wanted = {**kept, **{key: value for key, value in members.items() if key != "DeploymentConfig"}}
+        there = self._components.setdefault(endpoint.name, {})
+        wanted = {
+            **there.get(component.name, {}),
+            **_live_count(component),
+            **{key: value for key, value in members.items() if key != "DeploymentConfig"},
+        }
         definition = self._defined_component(endpoint, component.name, wanted)
-        self._components.setdefault(endpoint.name, {})[component.name] = wanted
-        self._changes.update_component(endpoint, definition)
+        # What is refused or does not start is forgotten: the next change begins with what runs.
+        self._changes.update_component(endpoint, definition, partial(there.__setitem__, component.name, wanted))
         return {"InferenceComponentArn": self.records.arn("inference-component", component.name)}
 
     async def _delete_component(self, members: Members) -> Members:
@@ -159,8 +164,12 @@ class Hosting:
         adapters = ", ".join(one.name for one in endpoint.adapters_of(component.name))
         if adapters:
             raise refused(f"Cannot delete inference component {component.name}: {adapters} are adapters of it")
-        self._components.get(endpoint.name, {}).pop(component.name, None)
-        self._changes.delete_component(endpoint, component)
+        there = self._components.get(endpoint.name, {})
+
+        def forget() -> None:
+            there.pop(component.name, None)
+
+        self._changes.delete_component(endpoint, component, forget)
         return {}
 
     async def _add_tags(self, members: Members) -> Members:
@@ -221,6 +230,13 @@ class Hosting:
 
     def _tag(self, kind: str, name: str, members: Members) -> None:
         self.records.tags[self.records.arn(kind, name)] = _tags(members)
+
+
+def _live_count(component: Component) -> dict[str, Any]:
+    """Return the copies that an update keeps where it names none; of one that has never served, there are none."""
+    if component.definition.base is not None or component.progress.status != "InService":
+        return {}
+    return {"RuntimeConfig": {"CopyCount": component.desired_copies}}
 
 
 def _tags(members: Members) -> dict[str, str]:

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
 from typing import Any
 
 from warmstack.assembly import EndpointDefinition
-from warmstack.errors import WarmstackError
 from warmstack.local.errors import LocalError
 from warmstack.local.platform.copies import Copy, CopyState, Instance
 from warmstack.local.platform.endpoints import Component, Endpoint
@@ -19,7 +18,7 @@ from warmstack.local.platform.placement import Accelerators
 from warmstack.local.platform.room_left import RoomLeft, room_left
 from warmstack.local.platform.settings import PlatformSettings
 from warmstack.local.platform.start_plan import StartPlan, plan_start
-from warmstack.local.platform.starts import Starts, abandon, all_of
+from warmstack.local.platform.starts import Starts, abandon, all_of, reason_of
 
 STARTS_IN_VAIN = 3
 
@@ -247,11 +246,11 @@ class Platform:
             try:
                 await self._bring_up(endpoint, copy)
                 return
-            except (WarmstackError, OSError) as error:
+            except Exception as error:
                 # Guard: it may have been told to stop meanwhile, here and while it waits.
                 if not copy.counts():
                     return
-                self._report(f"{copy.name} did not start (try {attempt} of {STARTS_IN_VAIN}): {error}")
+                self._report(f"{copy.name} did not start (try {attempt} of {STARTS_IN_VAIN}): {reason_of(error)}")
                 await self._sleep(self.settings.restart_seconds * attempt)
             if not copy.counts():
                 return

@@ -46,7 +46,7 @@ class Starts:
             if copy.state is not CopyState.STOPPING or (task is not None and task.cancelling()):
                 raise
         except Exception as error:
-            copy.failure = str(error)
+            copy.failure = reason_of(error)
             raise
 
     async def _start(self, endpoint: Endpoint, copy: Copy) -> None:
@@ -64,6 +64,14 @@ class Starts:
             await running.stop()
             copy.running = None
             raise
+
+
+def reason_of(error: BaseException) -> str:
+    """Return what people are told of an error: its text where it is one of ours, its type too where it is not."""
+    if isinstance(error, BaseExceptionGroup):
+        return "\n".join(dict.fromkeys(reason_of(one) for one in error.exceptions))
+    ours = isinstance(error, WarmstackError | OSError) and str(error)
+    return str(error) if ours else f"{type(error).__name__}: {error}"
 
 
 async def abandon(copies: Iterable[Copy]) -> None:
