@@ -22,13 +22,13 @@ from typing import Any
 
 from warmstack.assembly import ComponentDefinition, EndpointDefinition
 from warmstack.errors import WarmstackError
-from warmstack.local.container import ContainerGoneError, ContainerRequest, read_body
 from warmstack.local.errors import LocalError
 from warmstack.local.platform.copies import Copy, CopyState
 from warmstack.local.platform.endpoints import Component, Endpoint, Progress
 from warmstack.local.platform.orders import AdapterOrder
 from warmstack.local.platform.platform import Platform
 from warmstack.local.platform.starts import reason_of
+from warmstack.local.registration import unload
 from warmstack.routing import ConfigSwap
 
 POLL_SECONDS = 0.05
@@ -246,7 +246,7 @@ class Changes:
         base = endpoint.components[adapter.hosts]
         for copy in _serving(endpoint, base):
             if again:
-                await _unregister(copy, adapter.name)
+                await self._unload(copy, adapter.name)
             if copy.running is not None:
                 artifact = adapter.definition.artifact_url or ""
                 await copy.running.register(AdapterOrder(name=adapter.name, artifact=artifact))
@@ -256,23 +256,16 @@ class Changes:
         if component.definition.base is None:
             await self.platform.retire(endpoint, endpoint.copies_of(component.name))
         else:
-            for copy in _serving(endpoint, endpoint.components[component.hosts]):
-                await _unregister(copy, component.name)
+            serving = _serving(endpoint, endpoint.components[component.hosts])
+            await asyncio.gather(*(self._unload(copy, component.name) for copy in serving))
         if endpoint.components.get(component.name) is component:
             del endpoint.components[component.name]
         return ""
 
+    async def _unload(self, copy: Copy, adapter: str) -> None:
+        if copy.container is not None and not await unload(copy.container, adapter):
+            self.platform.tell(f"{copy.name} does not answer: it keeps adapter {adapter} until it ends")
+
 
 def _serving(endpoint: Endpoint, base: Component) -> list[Copy]:
     return [copy for copy in endpoint.copies_of(base.name) if copy.state is CopyState.IN_SERVICE]
-
-
-async def _unregister(copy: Copy, adapter: str) -> None:
-    """Unload an adapter: a copy that does not know it, or is gone, has none of it."""
-    if copy.container is None:
-        return
-    try:
-        reply = await copy.container.send(ContainerRequest(method="DELETE", path=f"/adapters/{adapter}"))
-        await read_body(reply)
-    except ContainerGoneError:
-        return

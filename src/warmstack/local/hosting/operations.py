@@ -161,6 +161,8 @@ class Hosting:
 
     async def _delete_component(self, members: Members) -> Members:
         endpoint, component = self._component(required_text(members, "InferenceComponentName"))
+        if component.progress.status == "Deleting":
+            raise refused(f"Cannot delete inference component {component.name} while it is Deleting")
         adapters = ", ".join(one.name for one in endpoint.adapters_of(component.name))
         if adapters:
             raise refused(f"Cannot delete inference component {component.name}: {adapters} are adapters of it")

@@ -56,7 +56,7 @@ class Platform:
         self._sleep = sleep
         self._layout = Layout(settings.room, accelerators, self.endpoints.values)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._starts = Starts(starter, at_once=settings.starts_at_once, report=report)
+        self._starts = Starts(starter, at_once=settings.starts_at_once, report=report, clock=clock)
         self._stopping = False
         self.fleets: list[Endpoint] = []
         """Endpoints that are on their way in or out, and whose copies have to stop with the others."""
@@ -231,13 +231,13 @@ class Platform:
 
     async def _bring_up(self, endpoint: Endpoint, copy: Copy) -> None:
         """Start a copy, and take it into service."""
-        await self._starts.start(endpoint, copy)
+        # Before the first time that everything serves, whoever started it is there to be told.
+        await self._starts.start(endpoint, copy, is_strict=not self.ready)
         if copy.running is None or copy.state is CopyState.STOPPING or self._stopping:
             if copy.running is not None:
                 await copy.running.stop()
             endpoint.copies.pop(copy.name, None)
             return
-        copy.started(copy.running)
         self.spawn(self._watch(endpoint, copy))
 
     async def _bring_up_again(self, endpoint: Endpoint, copy: Copy) -> None:

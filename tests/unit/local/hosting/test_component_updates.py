@@ -18,9 +18,12 @@ from tests.unit.local.hosting.test_hosting import (
     create_config,
     create_model,
     endpoint_is,
+    gone,
+    refused,
 )
 from tests.unit.local.running import Local, running
 from warmstack.local.platform.copies import CopyState
+from warmstack.local.platform.endpoints import Endpoint
 
 
 @pytest.fixture
@@ -212,3 +215,49 @@ def test_a_container_of_its_own_is_described_and_goes_back_too(local: Local, cli
     starter.broken.add("own")
     client.update_inference_component(InferenceComponentName="own", Specification=container("8"))
     assert component_is(client, "InService", "own")["Specification"] == first
+
+
+def scale_is_refused(client: Any, status: str, name: str = "base") -> None:
+    refused(
+        client.update_inference_component_runtime_config,
+        f"Cannot update inference component {name} while it is {status}",
+        InferenceComponentName=name,
+        DesiredRuntimeConfig={"CopyCount": 3},
+    )
+
+
+def test_a_component_that_changes_is_not_scaled(local: Local, client: Any, starter: ToldStarter) -> None:
+    demo = local.platform.endpoints["demo"]
+    begin_a_roll(local, client, starter)
+    scale_is_refused(client, "Updating")
+    create_component(client, "other", model="m-2")
+    scale_is_refused(client, "Creating", "other")
+    starter.held.clear()
+    component_is(client, "InService", "base")
+    component_is(client, "InService", "other")
+    busy = demo.copies_of("base")[0]
+    busy.enter(in_session=False)
+    client.delete_inference_component(InferenceComponentName="base")
+    scale_is_refused(client, "Deleting")
+    refused(client.delete_inference_component, "while it is Deleting", InferenceComponentName="base")
+    busy.leave(in_session=False)
+    gone(lambda: client.describe_inference_component(InferenceComponentName="base"))
+    assert demo.copies_of("base") == []
+    starter.broken.add("m-1")
+    create_component(client, "never")
+    component_is(client, "Failed", "never")
+    scale_is_refused(client, "Failed; update its specification, or delete it", "never")
+
+
+def test_a_copy_that_outlives_its_component_takes_no_room(local: Local, client: Any) -> None:
+    demo = local.platform.endpoints["demo"]
+    (busy, _) = demo.copies_of("base")
+    busy.enter(in_session=False)
+    local.run(_lose(demo, "base"))
+    create_component(client, "other", copies=2)
+    component_is(client, "InService", "other")
+    busy.leave(in_session=False)
+
+
+async def _lose(demo: Endpoint, name: str) -> None:
+    del demo.components[name]
