@@ -30,7 +30,7 @@ class Documents:
             "EndpointName": endpoint.name,
             "EndpointArn": self.arn("endpoint", endpoint.name),
             "EndpointConfigName": endpoint.definition.config_name,
-            "ProductionVariants": [_variant_summary(one) for one in endpoint.variants.values()],
+            "ProductionVariants": [_variant_summary(endpoint, one) for one in endpoint.variants.values()],
             "EndpointStatus": _endpoint_status(endpoint) if self._services.platform.ready else "Creating",
             "CreationTime": endpoint.created_at,
             "LastModifiedTime": endpoint.progress.changed_at,
@@ -126,13 +126,17 @@ def _endpoint_status(endpoint: Endpoint) -> str:
     return "Updating" if any(copy.state is CopyState.STARTING for copy in own) else "InService"
 
 
-def _variant_summary(variant: Variant) -> dict[str, Any]:
+def _variant_summary(endpoint: Endpoint, variant: Variant) -> dict[str, Any]:
     definition = variant.definition
+    current = len(variant.instances)
+    if definition.model is not None:
+        # An instance whose container does not serve is none of those that there are.
+        current = len({copy.instance.name for copy in endpoint.serving(None, variant)})
     summary: dict[str, Any] = {
         "VariantName": definition.name,
         "CurrentWeight": definition.weight,
         "DesiredWeight": definition.weight,
-        "CurrentInstanceCount": len(variant.instances),
+        "CurrentInstanceCount": current,
         "DesiredInstanceCount": variant.desired_instances,
     }
     return summary | _managed_scaling(variant) | _routing(variant)

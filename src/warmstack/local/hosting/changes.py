@@ -9,8 +9,8 @@
 
 Whatever fails on the way, foreseen or not, ends in a lasting status with the reason: nobody waits for ever.
 
-Endpoints whose variants host the model themselves are updated blue/green, as SageMaker documents it; what becomes of
-components when their endpoint takes another configuration is not documented, and a choice (``config_swap``).
+Endpoints whose variants host the model themselves, or are to, are updated blue/green, as SageMaker documents it; what
+becomes of components when their endpoint takes another configuration is not documented, and a choice (``config_swap``).
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ class Changes:
     def update(self, endpoint: Endpoint, definition: EndpointDefinition) -> None:
         """Have an endpoint take another configuration."""
         endpoint.progress = self._now("Updating")
-        takes = self._swap(endpoint, definition) if endpoint.takes_components else self._replace(endpoint, definition)
+        stays = endpoint.takes_components and all(one.model is None for one in definition.variants)
+        takes = self._swap(endpoint, definition) if stays else self._replace(endpoint, definition)
         # SageMaker rolls an update that fails back: the endpoint is in service, and runs what it ran.
         self._run(endpoint, takes, failed="InService")
 
@@ -159,6 +160,7 @@ class Changes:
     async def _swap(self, endpoint: Endpoint, definition: EndpointDefinition) -> str:
         choices = self.platform.settings.choices
         endpoint.take(definition, choices)
+        self.platform.resize(endpoint)
         if choices.config_swap is ConfigSwap.RESTART_COPIES:
             for variant in endpoint.variants.values():
                 for instance in list(variant.instances):

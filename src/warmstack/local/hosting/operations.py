@@ -13,6 +13,7 @@ from warmstack.assembly import Assembly, EndpointDefinition
 from warmstack.assembly.identities import name_in
 from warmstack.local.hosting.changes import Changes
 from warmstack.local.hosting.records import Members, Records, refused, required_text
+from warmstack.local.hosting.retained import retained, with_retained
 from warmstack.local.platform.endpoints import Component, Endpoint
 from warmstack.local.platform.platform import Platform
 
@@ -116,7 +117,10 @@ class Hosting:
 
     async def _update_endpoint(self, members: Members) -> Members:
         endpoint = self._settled(required_text(members, "EndpointName"))
-        self._changes.update(endpoint, self._defined(endpoint.name, required_text(members, "EndpointConfigName")))
+        config = required_text(members, "EndpointConfigName")
+        self._refuse_to_strand(endpoint, config)
+        definition = self._defined(endpoint.name, config)
+        self._changes.update(endpoint, with_retained(definition, endpoint, retained(members)))
         return {"EndpointArn": self.records.arn("endpoint", endpoint.name)}
 
     async def _delete_endpoint(self, members: Members) -> Members:
@@ -194,6 +198,23 @@ class Hosting:
         assembly = self.records.read(name, name_in(config), self._components.get(name, {}))
         self._told(assembly)
         return assembly.endpoints[0]
+
+    def _refuse_to_strand(self, endpoint: Endpoint, config: str) -> None:
+        """Refuse a configuration without the hosts of components. What SageMaker does with one is not documented."""
+        variants = self.records.read(endpoint.name, name_in(config), {}).endpoints[0].variants
+        hosts = {one.name for one in variants if one.model is None}
+        lost = {
+            one.name: one.definition.variant_name
+            for one in endpoint.components.values()
+            if endpoint.components[one.hosts].definition.variant_name not in hosts
+        }
+        if lost:
+            there = ", ".join(sorted(set(lost.values())))
+            raise refused(
+                f"Cannot update endpoint {endpoint.name} to endpoint configuration {name_in(config)}: the inference "
+                f"components {', '.join(lost)} are on variant {there}, which hosts no components there; delete them "
+                "first, or keep the variant's name and give it no model"
+            )
 
     def _defined_component(self, endpoint: Endpoint, name: str, members: Members) -> Any:
         others = {key: one for key, one in self._components.get(endpoint.name, {}).items() if key != name}

@@ -77,7 +77,7 @@ class Records:
         resources |= {f"Model {name}": _resource("Model", one) for name, one in self.models.items()}
         resources |= {f"Component {name}": _resource("InferenceComponent", one) for name, one in components.items()}
         try:
-            return read_template(
+            found = read_template(
                 {"Resources": resources},
                 stack=endpoint,
                 account=self.account,
@@ -88,6 +88,10 @@ class Records:
             )
         except AssemblyError as error:
             raise refused(str(error)) from error
+        if not found.endpoints:
+            # Asynchronous or serverless: the notices say which.
+            raise refused("; ".join(str(one) for one in found.notices))
+        return found
 
 
 def _resource(kind: str, members: Members) -> dict[str, Any]:

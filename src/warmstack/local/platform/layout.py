@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 from functools import partial
 
 from warmstack.assembly import ModelDefinition
 from warmstack.local.platform.copies import Copy, Instance
 from warmstack.local.platform.endpoints import Component, Endpoint, Variant
 from warmstack.local.platform.placement import Accelerators, instance_for
+from warmstack.local.platform.room_left import room_left_for
 from warmstack.local.platform.start_plan import Room, StartPlan
 
 
@@ -19,7 +21,7 @@ class Layout:
     Args:
         room: What this machine takes.
         accelerators: How many an instance type has.
-        owners: All endpoints that have instances now.
+        owners: All endpoints that run, and those that an update is starting.
     """
 
     def __init__(self, room: Room, accelerators: Accelerators, owners: Callable[[], Iterable[Endpoint]]) -> None:
@@ -67,7 +69,7 @@ class Layout:
                 component,
                 self._accelerators,
                 leaving=leaving,
-                grow=partial(self._scale_out, variant),
+                grow=partial(self._scale_out, endpoint, variant),
             )
             made.append(self.copy(endpoint, place, component.name, component.definition.model))
         return made
@@ -83,23 +85,53 @@ class Layout:
         """Make an instance; whoever asks puts it into the variant."""
         return Instance(name=f"i-{next(self._instance_numbers)}", variant=variant.definition.name)
 
+    def resize(self, endpoint: Endpoint) -> tuple[str, ...]:
+        """Have variants that host components reach the instances of a configuration that they have just taken.
+
+        An instance with copies stays: nobody has asked them to go.
+
+        Returns:
+            A sentence for each variant that has less than its configuration asks for.
+        """
+        short = []
+        for name, variant in endpoint.variants.items():
+            wanted = variant.definition.initial_instance_count
+            while len(variant.instances) < wanted and self._left(endpoint).instances:
+                self._grow(variant)
+            for one in variant.instances[::-1]:
+                if len(variant.instances) > wanted and not endpoint.copies_on(one):
+                    variant.instances.remove(one)
+            variant.desired_instances = there = len(variant.instances)
+            if there < wanted:
+                way_out = self._left(endpoint).instances_way_out
+                short.append(f"{endpoint.name}: variant {name}: {there} of {wanted} instances start; {way_out}")
+        return tuple(short)
+
+    def _left(self, endpoint: Endpoint) -> Room:
+        """Return how much room there is beside what others and the endpoint itself have."""
+        left = room_left_for(self._room, self._owners(), endpoint.name).as_room
+        own = sum(len(one.instances) for one in endpoint.variants.values())
+        return replace(left, instances=max(0, left.instances - own))
+
     def release(self, endpoint: Endpoint, instance: Instance) -> bool:
         """Take away an instance that has become empty, where SageMaker would; return whether it is gone."""
         variant = endpoint.variant_of(instance)
         if variant is None or endpoint.copies_on(instance):
             return False
-        least = variant.definition.min_instance_count or 0
-        if len(variant.instances) <= least:
+        definition = variant.definition
+        if definition.model is None and definition.max_instance_count is None:
+            # Nothing scales it: it keeps its instances whether copies are on them or not.
+            return False
+        if len(variant.instances) <= (definition.min_instance_count or 0):
             return False
         variant.instances.remove(instance)
         variant.desired_instances = len(variant.instances)
         return True
 
-    def _scale_out(self, variant: Variant) -> Instance | None:
+    def _scale_out(self, endpoint: Endpoint, variant: Variant) -> Instance | None:
         """Add an instance, as managed instance scaling does when copies find no room; None where it may not."""
         most = variant.definition.max_instance_count
-        total = sum(len(each.instances) for one in self._owners() for each in one.variants.values())
-        if most is None or len(variant.instances) >= most or total >= self._room.instances:
+        if most is None or len(variant.instances) >= most or not self._left(endpoint).instances:
             return None
         return self._grow(variant)
 

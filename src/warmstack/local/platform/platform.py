@@ -15,7 +15,7 @@ from warmstack.local.platform.layout import Layout
 from warmstack.local.platform.orders import CopyStarter, Report
 from warmstack.local.platform.pings import watch_pings
 from warmstack.local.platform.placement import Accelerators
-from warmstack.local.platform.room_left import RoomLeft, room_left
+from warmstack.local.platform.room_left import RoomLeft, room_left, room_left_for
 from warmstack.local.platform.settings import PlatformSettings
 from warmstack.local.platform.start_plan import StartPlan, plan_start
 from warmstack.local.platform.starts import Starts, abandon, all_of, reason_of
@@ -54,12 +54,12 @@ class Platform:
         self._starter = starter
         self._report = report
         self._sleep = sleep
-        self._layout = Layout(settings.room, accelerators, self.endpoints.values)
+        self._layout = Layout(settings.room, accelerators, self._owners)
         self._tasks: set[asyncio.Task[None]] = set()
         self._starts = Starts(starter, at_once=settings.starts_at_once, report=report, clock=clock)
         self._stopping = False
-        self.fleets: list[Endpoint] = []
-        """Endpoints that are on their way in or out, and whose copies have to stop with the others."""
+        self._coming: list[Endpoint] = []
+        self._going: list[Endpoint] = []
         self.ready = False
         """Whether everything that was to start has started."""
 
@@ -93,32 +93,53 @@ class Platform:
     async def raise_fleet(self, endpoint: Endpoint) -> None:
         """Start what an endpoint is to have, beside what else runs; it need not be one that serves yet.
 
+        Of the room, it gets what endpoints of other names have left: what runs under its own name is what it replaces,
+        so that an update runs both fleets for a time, whatever `--copies` says.
+
         Args:
             endpoint: It.
 
         Raises:
-            LocalError: A copy did not start. Whatever did of it is stopped.
+            LocalError: There is room for nothing of it, or a copy did not start. Whatever did of it is stopped.
         """
-        plan = plan_start([endpoint.definition], self.settings.room, empty_hosts=True)
+        left = room_left_for(self.settings.room, self._owners(), endpoint.name)
+        plan = plan_start([endpoint.definition], left.as_room, empty_hosts=True)
+        sizes = plan.instances.values()
+        if any(one.asked for one in sizes) and not any(one.given for one in sizes):
+            raise LocalError("\n".join(plan.reductions))
         endpoint.reductions = plan.reductions
         for line in plan.reductions:
             self._report(line)
-        self.fleets.append(endpoint)
+        self._coming.append(endpoint)
         try:
             await self._bring_all_up(self._laid_out(endpoint, plan))
         except BaseException:
             await self.end_fleet(endpoint)
             raise
         finally:
-            self.fleets.remove(endpoint)
+            self._coming.remove(endpoint)
+
+    def resize(self, endpoint: Endpoint) -> None:
+        """Have the instances that host components follow a configuration that has been taken, as far as there is room.
+
+        Args:
+            endpoint: Its endpoint.
+        """
+        before = {one.name for variant in endpoint.variants.values() for one in variant.instances}
+        endpoint.reductions = self._layout.resize(endpoint)
+        for line in endpoint.reductions:
+            self._report(line)
+        there = {one.name for variant in endpoint.variants.values() for one in variant.instances}
+        for name in sorted(before - there):
+            self._report(f"{name} is released; {len(endpoint.sessions.drop_instance(name))} sessions are lost")
 
     async def end_fleet(self, endpoint: Endpoint) -> None:
         """Let every copy of an endpoint finish what it runs, and stop it."""
-        self.fleets.append(endpoint)
+        self._going.append(endpoint)
         try:
             await self.retire(endpoint, endpoint.copies.values())
         finally:
-            self.fleets.remove(endpoint)
+            self._going.remove(endpoint)
 
     async def add_copies(
         self, endpoint: Endpoint, component: Component, count: int, *, replaced: Collection[Copy]
@@ -157,7 +178,7 @@ class Platform:
         self._stopping = True
         for task in list(self._tasks):
             task.cancel()
-        fleets = [*self.endpoints.values(), *self.fleets]
+        fleets = [*self._owners(), *self._going]
         await abandon([copy for one in fleets for copy in one.copies.values()])
         running = [copy for one in fleets for copy in one.copies.values() if copy.running]
         for copy in running:
@@ -190,7 +211,7 @@ class Platform:
 
     def left_for(self, endpoint: Endpoint, component: Component) -> RoomLeft:
         """Return how many copies a component can have on this machine, and what the others take."""
-        return room_left(self.settings.room, self.endpoints.values(), endpoint, component)
+        return room_left(self.settings.room, self._owners(), endpoint, component)
 
     async def kill(self, copy: Copy) -> None:
         """End a copy as kill -9 does."""
@@ -222,6 +243,10 @@ class Platform:
         await asyncio.gather(*(copy.running.kill() for copy in gone if copy.running is not None))
         for copy in gone:
             endpoint.copies.pop(copy.name, None)
+
+    def _owners(self) -> list[Endpoint]:
+        """Return whoever has room: not what is on its way out."""
+        return [*self.endpoints.values(), *self._coming]
 
     def _laid_out(self, endpoint: Endpoint, plan: StartPlan) -> list[tuple[Endpoint, Copy]]:
         return [(endpoint, copy) for copy in self._layout.lay_out(endpoint, plan)]
