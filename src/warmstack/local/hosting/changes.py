@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from warmstack.assembly import ComponentDefinition, EndpointDefinition
 from warmstack.errors import WarmstackError
+from warmstack.local.container import ContainerGoneError
 from warmstack.local.errors import LocalError
 from warmstack.local.platform.copies import Copy, CopyState
 from warmstack.local.platform.endpoints import Component, Endpoint, Progress
@@ -133,15 +135,15 @@ class Changes:
     ) -> None:
         try:
             end = self._now("InService", await work)
-            then()
         except Exception as error:
             reason = reason_of(error)
             if not isinstance(error, WarmstackError | OSError):
                 self.platform.tell(f"{what.name}: something unforeseen happened while it was {passing}: {reason}")
-            end = self._now(failed, reason)
-        # Guard: it may have been deleted meanwhile.
+            end, then = self._now(failed, reason), lambda: None
+        # Guard: it may have been deleted meanwhile, and then there is nothing to say or to keep of it.
         if what.progress.status == passing:
             what.progress = end
+            then()
 
     async def _create(self, endpoint: Endpoint) -> str:
         await self.platform.raise_fleet(endpoint)
@@ -164,7 +166,9 @@ class Changes:
         if choices.config_swap is ConfigSwap.RESTART_COPIES:
             for variant in endpoint.variants.values():
                 for instance in list(variant.instances):
-                    await self.platform.restart_instance(endpoint, instance)
+                    # Guard: it may have been replaced while another one was.
+                    if instance in variant.instances:
+                        await self.platform.restart_instance(endpoint, instance)
             while any(copy.state is CopyState.STARTING for copy in endpoint.copies.values()):
                 await asyncio.sleep(POLL_SECONDS)
         return ""
@@ -249,9 +253,11 @@ class Changes:
         for copy in _serving(endpoint, base):
             if again:
                 await self._unload(copy, adapter.name)
-            if copy.running is not None:
-                artifact = adapter.definition.artifact_url or ""
-                await copy.running.register(AdapterOrder(name=adapter.name, artifact=artifact))
+            artifact = adapter.definition.artifact_url or ""
+            # One that has ended meanwhile is started again, and loads it then.
+            with suppress(ContainerGoneError):
+                if copy.running is not None:
+                    await copy.running.register(AdapterOrder(name=adapter.name, artifact=artifact))
         return ""
 
     async def _remove(self, endpoint: Endpoint, component: Component) -> str:

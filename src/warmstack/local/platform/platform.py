@@ -313,12 +313,15 @@ class Platform:
         while copy.in_flight and waited < self.settings.drain_seconds:
             await self._sleep(0.1)
             waited += 0.1
-        if copy.running is not None:
-            await copy.running.stop()
-        endpoint.copies.pop(copy.name, None)
-        if self._layout.release(endpoint, copy.instance):
-            lost = endpoint.sessions.drop_instance(copy.instance.name)
-            self._report(f"{copy.instance.name} is released; {len(lost)} sessions are lost")
+        try:
+            if copy.running is not None:
+                await copy.running.stop()
+        finally:
+            # Also of one that cannot be stopped: nobody is to wait for it.
+            endpoint.copies.pop(copy.name, None)
+            if self._layout.release(endpoint, copy.instance):
+                lost = endpoint.sessions.drop_instance(copy.instance.name)
+                self._report(f"{copy.instance.name} is released; {len(lost)} sessions are lost")
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something in the background, until the platform stops."""

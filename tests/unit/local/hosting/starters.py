@@ -29,6 +29,7 @@ class ToldCopy:
     async def register(self, adapter: AdapterOrder) -> None:
         await self._told.turn(f"adapter {adapter.name}")
         await self._inner.register(adapter)
+        self._told.taken.append((adapter.name, adapter.artifact))
 
 
 class ToldStarter(SimulatedStarter):
@@ -45,6 +46,7 @@ class ToldStarter(SimulatedStarter):
         self.odd: set[str] = set()
         self.waiting: list[str] = []
         self.started: list[str] = []
+        self.taken: list[tuple[str, str]] = []
 
     async def turn(self, what: str) -> None:
         self.waiting.append(what)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from tests.unit.local.running import Local, running
 from warmstack.local import registration
 from warmstack.local.container import ContainerRequest, read_body
 from warmstack.local.errors import LocalError
-from warmstack.local.platform.copies import Copy
+from warmstack.local.platform.copies import Copy, CopyState
 
 
 @pytest.fixture
@@ -135,3 +136,36 @@ def test_an_adapter_of_a_copy_that_hangs_is_deleted_all_the_same(
     client.delete_inference_component(InferenceComponentName="legal")
     gone(lambda: client.describe_inference_component(InferenceComponentName="legal"))
     assert f"{copy.name} does not answer: it keeps adapter legal until it ends" in local.reports
+
+
+def test_an_adapter_is_loaded_though_a_copy_ends_meanwhile(local: Local, client: Any, starter: ToldStarter) -> None:
+    starter.held.add("adapter legal")
+    create_component(client, "legal", base="base")
+    local.until(lambda: starter.waiting == ["adapter legal"])
+    demo = local.platform.endpoints["demo"]
+    (copy,) = demo.copies.values()
+    local.run(local.platform.kill(copy))
+    # Once for the copy that ended, and once for the one in its place.
+    local.until(lambda: starter.waiting == ["adapter legal"] * 2)
+    starter.held.clear()
+    component_is(client, "InService", "legal")
+    local.until(lambda: [one.state for one in demo.copies.values()] == [CopyState.IN_SERVICE])
+    assert [adapters_on(local, one) for one in demo.copies.values()] == [{"legal"}]
+
+
+def test_another_artifact_reaches_a_copy_that_starts(local: Local, client: Any, starter: ToldStarter) -> None:
+    create_adapters(client, "a1", "a2")
+    starter.held.add("adapter a2")
+    client.update_inference_component_runtime_config(
+        InferenceComponentName="base", DesiredRuntimeConfig={"CopyCount": 2}
+    )
+    local.until(lambda: starter.waiting == ["adapter a2"])
+    other = {"ArtifactUrl": "s3://acme-adapters/other.tar.gz"}
+    client.update_inference_component(
+        InferenceComponentName="a1", Specification={"BaseInferenceComponentName": "base", "Container": other}
+    )
+    starter.held.clear()
+    component_is(client, "InService", "base")
+    component_is(client, "InService", "a1")
+    taken = Counter(one for one in starter.taken if one[0] == "a1")
+    assert taken == {("a1", "s3://acme-adapters/a1.tar.gz"): 2, ("a1", other["ArtifactUrl"]): 2}

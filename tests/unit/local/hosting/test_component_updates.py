@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,8 +23,10 @@ from tests.unit.local.hosting.test_hosting import (
     refused,
 )
 from tests.unit.local.running import Local, running
+from warmstack.local.hosting.changes import POLL_SECONDS
 from warmstack.local.platform.copies import CopyState
 from warmstack.local.platform.endpoints import Endpoint
+from warmstack.local.simulated.starter import SimulatedCopy
 
 
 @pytest.fixture
@@ -261,3 +264,39 @@ def test_a_copy_that_outlives_its_component_takes_no_room(local: Local, client: 
 
 async def _lose(demo: Endpoint, name: str) -> None:
     del demo.components[name]
+
+
+def test_nothing_is_kept_of_a_component_that_is_deleted_during_an_update(
+    local: Local, client: Any, starter: ToldStarter
+) -> None:
+    create_component(client, "other", model="m-2")
+    component_is(client, "InService", "other")
+    starter.held.add("m-2")
+    client.update_inference_component(InferenceComponentName="other", RuntimeConfig={"CopyCount": 2})
+    local.until(lambda: starter.waiting == ["m-2"])
+    client.delete_inference_component(InferenceComponentName="other")
+    gone(lambda: client.describe_inference_component(InferenceComponentName="other"))
+    local.until(lambda: starter.waiting == [])
+    client.delete_model(ModelName="m-2")
+    local.run(asyncio.sleep(4 * POLL_SECONDS))
+    create_config(client, "c-2", None, instances=2)
+    client.update_endpoint(EndpointName="demo", EndpointConfigName="c-2")
+    assert endpoint_is(client, "InService")["EndpointConfigName"] == "c-2"
+
+
+def test_a_copy_that_cannot_be_stopped_keeps_nobody_waiting(
+    local: Local, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def stop(_: SimulatedCopy) -> None:
+        raise OSError("no such process")
+
+    monkeypatch.setattr(SimulatedCopy, "stop", stop)
+    client.update_inference_component_runtime_config(
+        InferenceComponentName="base", DesiredRuntimeConfig={"CopyCount": 1}
+    )
+    component_is(client, "InService", "base")
+    assert "something failed in the background: no such process" in local.reports
+    client.delete_inference_component(InferenceComponentName="base")
+    assert component_is(client, "Failed", "base")["FailureReason"] == "no such process"
+    client.delete_inference_component(InferenceComponentName="base")
+    gone(lambda: client.describe_inference_component(InferenceComponentName="base"))
