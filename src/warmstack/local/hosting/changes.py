@@ -134,7 +134,8 @@ class Changes:
         self, what: Endpoint | Component, work: Coroutine[Any, Any, str], passing: str, failed: str, then: Then
     ) -> None:
         try:
-            end = self._now("InService", await work)
+            # What is gone stays as it went: others may still look at it.
+            end = self._now("Deleting" if passing == "Deleting" else "InService", await work)
         except Exception as error:
             reason = reason_of(error)
             if not isinstance(error, WarmstackError | OSError):
@@ -202,6 +203,9 @@ class Changes:
         return reduction
 
     async def _reach(self, endpoint: Endpoint, component: Component, count: int, reduction: str) -> None:
+        # Guard: it may be on its way out by now, and is to have no more copies then.
+        if component.progress.status not in ("Creating", "Updating"):
+            return
         await self.platform.scale(endpoint, component, count)
         component.reduction = reduction
         await self._until_served(endpoint, component, count)
@@ -236,10 +240,9 @@ class Changes:
             component.definition = before
             await self._retire_others(endpoint, component)
             raise
-        if component.progress.status == "Updating":
-            # Also of those that took an old one's place meanwhile; and what is lost or too many by now is made good.
-            await self._retire_others(endpoint, component)
-            await self._reach(endpoint, component, count, reduction)
+        # Also of those that took an old one's place meanwhile; and what is lost or too many by now is made good.
+        await self._retire_others(endpoint, component)
+        await self._reach(endpoint, component, count, reduction)
         return reduction
 
     async def _retire_others(self, endpoint: Endpoint, component: Component) -> None:

@@ -229,8 +229,8 @@ class Platform:
         if variant is None:
             raise LocalError(f"instance {instance.name} is gone")
         gone = endpoint.copies_on(instance)
-        # Not of those that are on their way out.
-        replaced = [copy for copy in gone if copy.counts()]
+        # Not of those that are on their way out; what was started in vain has another chance on another instance.
+        replaced = [copy for copy in gone if copy.state is not CopyState.STOPPING]
         for copy in gone:
             copy.state = CopyState.STOPPING
         lost = endpoint.sessions.drop_instance(instance.name)

@@ -300,3 +300,19 @@ def test_a_copy_that_cannot_be_stopped_keeps_nobody_waiting(
     assert component_is(client, "Failed", "base")["FailureReason"] == "no such process"
     client.delete_inference_component(InferenceComponentName="base")
     gone(lambda: client.describe_inference_component(InferenceComponentName="base"))
+
+
+def test_a_component_that_is_deleted_at_the_end_of_an_update_leaves_nothing(
+    local: Local, client: Any, starter: ToldStarter
+) -> None:
+    demo = local.platform.endpoints["demo"]
+    begin_a_roll(local, client, starter)
+    busy = demo.copies_of("base")[0]
+    busy.enter(in_session=False)
+    starter.held.clear()
+    local.until(lambda: busy.state is CopyState.STOPPING)
+    client.delete_inference_component(InferenceComponentName="base")
+    busy.leave(in_session=False)
+    gone(lambda: client.describe_inference_component(InferenceComponentName="base"))
+    local.run(asyncio.sleep(0.3))
+    assert demo.copies == {}
