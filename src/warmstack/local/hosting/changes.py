@@ -19,6 +19,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from warmstack.assembly import ComponentDefinition, EndpointDefinition
@@ -34,6 +35,8 @@ from warmstack.local.registration import unload
 from warmstack.routing import ConfigSwap
 
 POLL_SECONDS = 0.05
+Work = Callable[[], Coroutine[Any, Any, str]]
+"""Returns what there is to say although it succeeded; empty for nothing."""
 Then = Callable[[], None]
 """What is to happen once a change has succeeded."""
 
@@ -54,28 +57,28 @@ class Changes:
         endpoint = Endpoint(definition, choices=platform.settings.choices, created_at=platform.clock())
         endpoint.progress = self._now("Creating")
         platform.endpoints[endpoint.name] = endpoint
-        self._run(endpoint, self._create(endpoint))
+        self._run(endpoint, partial(self._create, endpoint))
         return endpoint
 
     def update(self, endpoint: Endpoint, definition: EndpointDefinition) -> None:
         """Have an endpoint take another configuration."""
         endpoint.progress = self._now("Updating")
         stays = endpoint.takes_components and all(one.model is None for one in definition.variants)
-        takes = self._swap(endpoint, definition) if stays else self._replace(endpoint, definition)
+        takes = self._swap if stays else self._replace
         # SageMaker rolls an update that fails back: the endpoint is in service, and runs what it ran.
-        self._run(endpoint, takes, failed="InService")
+        self._run(endpoint, partial(takes, endpoint, definition), failed="InService")
 
     def delete(self, endpoint: Endpoint) -> None:
         """Delete an endpoint; what it runs finishes."""
         endpoint.progress = self._now("Deleting")
-        self._run(endpoint, self._delete(endpoint))
+        self._run(endpoint, partial(self._delete, endpoint))
 
     def create_component(self, endpoint: Endpoint, definition: ComponentDefinition) -> None:
         """Create a component: its copies start, or its base's copies load it."""
         component = Component(definition=definition, progress=self._now("Creating"))
         endpoint.components[definition.name] = component
-        base = definition.base is None
-        self._run(component, self._start(endpoint, component) if base else self._load(endpoint, component))
+        comes = self._start if definition.base is None else self._load
+        self._run(component, partial(comes, endpoint, component))
 
     def update_component(self, endpoint: Endpoint, definition: ComponentDefinition, then: Then = lambda: None) -> None:
         """Change a component: copies of another specification take the place of those that are there.
@@ -89,14 +92,14 @@ class Changes:
         before, component.progress = component.progress, self._now("Updating")
         if definition.base is not None:
             component.definition = definition
-            self._run(component, self._load(endpoint, component, again=True), then=then)
+            self._run(component, partial(self._load, endpoint, component, again=True), then=then)
         elif definition.model == component.definition.model:
             component.definition = definition
-            self._run(component, self._start(endpoint, component), then=then)
+            self._run(component, partial(self._start, endpoint, component), then=then)
         else:
             # What does not start leaves what was there: that serves, unless it never did.
             failed = "InService" if before.status == "InService" else "Failed"
-            self._run(component, self._roll(endpoint, component, definition), failed=failed, then=then)
+            self._run(component, partial(self._roll, endpoint, component, definition), failed=failed, then=then)
 
     def delete_component(self, endpoint: Endpoint, component: Component, then: Then = lambda: None) -> None:
         """Delete a component; what its copies run finishes, or its base's copies unload it.
@@ -107,7 +110,7 @@ class Changes:
             then: Is called when it is gone.
         """
         component.progress = self._now("Deleting")
-        self._run(component, self._remove(endpoint, component), then=then)
+        self._run(component, partial(self._remove, endpoint, component), then=then)
 
     def _now(self, status: str, failure: str = "") -> Progress:
         return Progress(status=status, failure=failure, changed_at=self.platform.clock())
@@ -115,7 +118,7 @@ class Changes:
     def _run(
         self,
         what: Endpoint | Component,
-        work: Coroutine[Any, Any, str],
+        work: Work,
         *,
         failed: str = "Failed",
         then: Then = lambda: None,
@@ -124,18 +127,18 @@ class Changes:
 
         Args:
             what: What has the status.
-            work: Returns what there is to say although it succeeded; empty for nothing.
+            work: What is to be done.
             failed: The status that it has where this fails.
             then: Is called where it does not.
         """
         self.platform.spawn(self._come_to_rest(what, work, what.progress.status, failed, then))
 
     async def _come_to_rest(
-        self, what: Endpoint | Component, work: Coroutine[Any, Any, str], passing: str, failed: str, then: Then
+        self, what: Endpoint | Component, work: Work, passing: str, failed: str, then: Then
     ) -> None:
         try:
             # What is gone stays as it went: others may still look at it.
-            end = self._now("Deleting" if passing == "Deleting" else "InService", await work)
+            end = self._now("Deleting" if passing == "Deleting" else "InService", await work())
         except Exception as error:
             reason = reason_of(error)
             if not isinstance(error, WarmstackError | OSError):
