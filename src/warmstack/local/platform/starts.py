@@ -85,10 +85,10 @@ class Starts:
             elif missing is not None:
                 try:
                     await running.register(AdapterOrder(name=missing, artifact=orders[missing]))
-                except LocalError as error:
+                except (LocalError, OSError) as error:
                     if is_strict:
                         raise
-                    self._report(f"{copy.name}: {error}")
+                    self._report(f"{copy.name}: adapter {missing}: {error}")
                     # The base serves all the same: one adapter takes nothing from the others.
                     if adapters[missing].is_wanted:
                         failed = Progress(status="Failed", failure=str(error), changed_at=self._clock())
