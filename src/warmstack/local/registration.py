@@ -1,13 +1,17 @@
-"""How SageMaker registers an adapter with a container: POST /adapters."""
+"""How SageMaker registers an adapter with a container, and takes it away again: POST and DELETE /adapters."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from urllib.parse import urlencode
 
-from warmstack.local.container import Container, ContainerRequest, read_body
+from warmstack.local.container import Container, ContainerGoneError, ContainerRequest, read_body
 from warmstack.local.errors import LocalError
+
+UNLOAD_SECONDS = 10.0
+"""How long a container may take to unload an adapter. What SageMaker waits is not documented."""
 
 
 async def register_adapter(container: Container, name: str, folder: Path) -> None:
@@ -34,3 +38,24 @@ async def register_adapter(container: Container, name: str, folder: Path) -> Non
     answer = (await read_body(reply)).decode("utf-8", "replace")
     if not 200 <= reply.status < 300:
         raise LocalError(f"adapter {name} was not registered: the container answered {reply.status}: {answer[:500]}")
+
+
+async def unload(container: Container, name: str) -> bool:
+    """Unload an adapter from a container: one that does not know it, or is gone, has none of it.
+
+    Args:
+        container: The copy.
+        name: The adapter component's name.
+
+    Returns:
+        Whether it answered, or is gone; one that hangs keeps the adapter until it ends.
+    """
+    try:
+        async with asyncio.timeout(UNLOAD_SECONDS):
+            reply = await container.send(ContainerRequest(method="DELETE", path=f"/adapters/{name}"))
+            await read_body(reply)
+    except TimeoutError:
+        return False
+    except ContainerGoneError:
+        pass
+    return True

@@ -130,6 +130,11 @@ class ControlPlane:
             raise refused("DesiredRuntimeConfig.CopyCount must be a whole number, 0 or above")
         if component.definition.base is not None:
             raise refused(f"{component.name} is an adapter: it runs on the copies of {component.hosts}")
+        if component.progress.status != "InService":
+            way_out = "; update its specification, or delete it" if component.progress.status == "Failed" else ""
+            raise refused(
+                f"Cannot update inference component {component.name} while it is {component.progress.status}{way_out}"
+            )
         if any(copy.state is CopyState.STARTING for copy in endpoint.copies_of(component.name)):
             raise refused(
                 f"Cannot update inference component {component.name} while its copies are starting or stopping"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from warmstack.assembly import ComponentDefinition
 from warmstack.local.api.services import Services
 from warmstack.local.platform.copies import CopyState
 from warmstack.local.platform.endpoints import Component, Endpoint, Variant
@@ -29,7 +30,7 @@ class Documents:
             "EndpointName": endpoint.name,
             "EndpointArn": self.arn("endpoint", endpoint.name),
             "EndpointConfigName": endpoint.definition.config_name,
-            "ProductionVariants": [_variant_summary(one) for one in endpoint.variants.values()],
+            "ProductionVariants": [_variant_summary(endpoint, one) for one in endpoint.variants.values()],
             "EndpointStatus": _endpoint_status(endpoint) if self._services.platform.ready else "Creating",
             "CreationTime": endpoint.created_at,
             "LastModifiedTime": endpoint.progress.changed_at,
@@ -56,19 +57,13 @@ class Documents:
     def component(self, endpoint: Endpoint, component: Component) -> dict[str, Any]:
         """Return the members of DescribeInferenceComponent."""
         definition = component.definition
-        specification: dict[str, Any] = {}
-        if definition.base is not None:
-            specification["BaseInferenceComponentName"] = definition.base
-            specification["Container"] = {"ArtifactUrl": definition.artifact_url}
-        else:
-            specification["ModelName"] = definition.model.name
         document: dict[str, Any] = {
             "InferenceComponentName": component.name,
             "InferenceComponentArn": self.arn("inference-component", component.name),
             "EndpointName": endpoint.name,
             "EndpointArn": self.arn("endpoint", endpoint.name),
             "VariantName": self.variant_name(endpoint, component),
-            "Specification": specification,
+            "Specification": _specification(definition),
             "CreationTime": endpoint.created_at,
             "LastModifiedTime": component.progress.changed_at or endpoint.created_at,
             "InferenceComponentStatus": _component_status(endpoint, component),
@@ -89,6 +84,23 @@ class Documents:
     def variant_name(self, endpoint: Endpoint, component: Component) -> str:
         """Return the name of the variant that hosts a component."""
         return endpoint.components[component.hosts].definition.variant_name
+
+
+def _specification(definition: ComponentDefinition) -> dict[str, Any]:
+    if definition.base is not None:
+        return {
+            "BaseInferenceComponentName": definition.base,
+            "Container": {"ArtifactUrl": definition.artifact_url},
+        }
+    model = definition.model
+    if model.logical_id != definition.logical_id:
+        return {"ModelName": model.name}
+    # It has no model's name: its container is its own.
+    container: dict[str, Any] = {
+        "DeployedImage": {"SpecifiedImage": model.image},
+        "Environment": dict(model.environment),
+    }
+    return {"Container": container | ({"ArtifactUrl": definition.artifact_url} if definition.artifact_url else {})}
 
 
 def _serving(endpoint: Endpoint, component: Component) -> list[object]:
@@ -114,13 +126,17 @@ def _endpoint_status(endpoint: Endpoint) -> str:
     return "Updating" if any(copy.state is CopyState.STARTING for copy in own) else "InService"
 
 
-def _variant_summary(variant: Variant) -> dict[str, Any]:
+def _variant_summary(endpoint: Endpoint, variant: Variant) -> dict[str, Any]:
     definition = variant.definition
+    current = len(variant.instances)
+    if definition.model is not None:
+        # An instance whose container does not serve is none of those that there are.
+        current = len({copy.instance.name for copy in endpoint.serving(None, variant)})
     summary: dict[str, Any] = {
         "VariantName": definition.name,
         "CurrentWeight": definition.weight,
         "DesiredWeight": definition.weight,
-        "CurrentInstanceCount": len(variant.instances),
+        "CurrentInstanceCount": current,
         "DesiredInstanceCount": variant.desired_instances,
     }
     return summary | _managed_scaling(variant) | _routing(variant)

@@ -7,25 +7,38 @@
                           └▶ it does not start ─▶ the first one serves on: InService, with the reason
     delete    ─▶ Deleting ─▶ copies finish and end ─▶ gone
 
-Endpoints whose variants host the model themselves are updated blue/green, as SageMaker documents it; what becomes of
-components when their endpoint takes another configuration is not documented, and a choice (``config_swap``).
+Whatever fails on the way, foreseen or not, ends in a lasting status with the reason: nobody waits for ever.
+
+Endpoints whose variants host the model themselves, or are to, are updated blue/green, as SageMaker documents it; what
+becomes of components when their endpoint takes another configuration is not documented, and a choice (``config_swap``).
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from warmstack.assembly import ComponentDefinition, EndpointDefinition
 from warmstack.errors import WarmstackError
-from warmstack.local.container import ContainerGoneError, ContainerRequest, read_body
+from warmstack.local.container import ContainerGoneError
+from warmstack.local.errors import LocalError
 from warmstack.local.platform.copies import Copy, CopyState
 from warmstack.local.platform.endpoints import Component, Endpoint, Progress
 from warmstack.local.platform.orders import AdapterOrder
 from warmstack.local.platform.platform import Platform
+from warmstack.local.platform.starts import reason_of
+from warmstack.local.registration import unload
 from warmstack.routing import ConfigSwap
 
 POLL_SECONDS = 0.05
+Work = Callable[[], Coroutine[Any, Any, str]]
+"""Returns what there is to say although it succeeded; empty for nothing."""
+Then = Callable[[], None]
+"""What is to happen once a change has succeeded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,175 +57,229 @@ class Changes:
         endpoint = Endpoint(definition, choices=platform.settings.choices, created_at=platform.clock())
         endpoint.progress = self._now("Creating")
         platform.endpoints[endpoint.name] = endpoint
-        platform.spawn(self._create(endpoint))
+        self._run(endpoint, partial(self._create, endpoint))
         return endpoint
 
     def update(self, endpoint: Endpoint, definition: EndpointDefinition) -> None:
         """Have an endpoint take another configuration."""
         endpoint.progress = self._now("Updating")
-        takes = self._swap(endpoint, definition) if endpoint.takes_components else self._replace(endpoint, definition)
-        self.platform.spawn(takes)
+        stays = endpoint.takes_components and all(one.model is None for one in definition.variants)
+        takes = self._swap if stays else self._replace
+        # SageMaker rolls an update that fails back: the endpoint is in service, and runs what it ran.
+        self._run(endpoint, partial(takes, endpoint, definition), failed="InService")
 
     def delete(self, endpoint: Endpoint) -> None:
         """Delete an endpoint; what it runs finishes."""
         endpoint.progress = self._now("Deleting")
-        self.platform.spawn(self._delete(endpoint))
+        self._run(endpoint, partial(self._delete, endpoint))
 
     def create_component(self, endpoint: Endpoint, definition: ComponentDefinition) -> None:
         """Create a component: its copies start, or its base's copies load it."""
         component = Component(definition=definition, progress=self._now("Creating"))
         endpoint.components[definition.name] = component
-        if definition.base is None:
-            self.platform.spawn(self._start(endpoint, component))
-        else:
-            self.platform.spawn(self._load(endpoint, component))
+        comes = self._start if definition.base is None else self._load
+        self._run(component, partial(comes, endpoint, component))
 
-    def update_component(self, endpoint: Endpoint, definition: ComponentDefinition) -> None:
-        """Change a component: copies of another specification take the place of those that are there."""
+    def update_component(self, endpoint: Endpoint, definition: ComponentDefinition, then: Then = lambda: None) -> None:
+        """Change a component: copies of another specification take the place of those that are there.
+
+        Args:
+            endpoint: Its endpoint.
+            definition: What it is to be.
+            then: Is called when it is that.
+        """
         component = endpoint.components[definition.name]
-        component.progress = self._now("Updating")
+        before, component.progress = component.progress, self._now("Updating")
         if definition.base is not None:
             component.definition = definition
-            self.platform.spawn(self._load(endpoint, component, again=True))
+            self._run(component, partial(self._load, endpoint, component, again=True), then=then)
+        elif definition.model == component.definition.model:
+            component.definition = definition
+            self._run(component, partial(self._start, endpoint, component), then=then)
         else:
-            self.platform.spawn(self._roll(endpoint, component, definition))
+            # What does not start leaves what was there: that serves, unless it never did.
+            failed = "InService" if before.status == "InService" else "Failed"
+            self._run(component, partial(self._roll, endpoint, component, definition), failed=failed, then=then)
 
-    def delete_component(self, endpoint: Endpoint, component: Component) -> None:
-        """Delete a component; what its copies run finishes, or its base's copies unload it."""
+    def delete_component(self, endpoint: Endpoint, component: Component, then: Then = lambda: None) -> None:
+        """Delete a component; what its copies run finishes, or its base's copies unload it.
+
+        Args:
+            endpoint: Its endpoint.
+            component: The component.
+            then: Is called when it is gone.
+        """
         component.progress = self._now("Deleting")
-        self.platform.spawn(self._remove(endpoint, component))
+        self._run(component, partial(self._remove, endpoint, component), then=then)
 
     def _now(self, status: str, failure: str = "") -> Progress:
         return Progress(status=status, failure=failure, changed_at=self.platform.clock())
 
-    async def _create(self, endpoint: Endpoint) -> None:
-        try:
-            await self.platform.raise_fleet(endpoint)
-        except (WarmstackError, OSError) as error:
-            endpoint.progress = self._now("Failed", str(error))
-            return
-        if endpoint.progress.status == "Creating":
-            endpoint.progress = self._now("InService")
+    def _run(
+        self,
+        what: Endpoint | Component,
+        work: Work,
+        *,
+        failed: str = "Failed",
+        then: Then = lambda: None,
+    ) -> None:
+        """Do something in the background that leaves a passing status, however it ends.
 
-    async def _replace(self, blue: Endpoint, definition: EndpointDefinition) -> None:
+        Args:
+            what: What has the status.
+            work: What is to be done.
+            failed: The status that it has where this fails.
+            then: Is called where it does not.
+        """
+        self.platform.spawn(self._come_to_rest(what, work, what.progress.status, failed, then))
+
+    async def _come_to_rest(
+        self, what: Endpoint | Component, work: Work, passing: str, failed: str, then: Then
+    ) -> None:
+        try:
+            # What is gone stays as it went: others may still look at it.
+            end = self._now("Deleting" if passing == "Deleting" else "InService", await work())
+        except Exception as error:
+            reason = reason_of(error)
+            if not isinstance(error, WarmstackError | OSError):
+                self.platform.tell(f"{what.name}: something unforeseen happened while it was {passing}: {reason}")
+            end, then = self._now(failed, reason), lambda: None
+        # Guard: it may have been deleted meanwhile, and then there is nothing to say or to keep of it.
+        if what.progress.status == passing:
+            what.progress = end
+            then()
+
+    async def _create(self, endpoint: Endpoint) -> str:
+        await self.platform.raise_fleet(endpoint)
+        return ""
+
+    async def _replace(self, blue: Endpoint, definition: EndpointDefinition) -> str:
         platform = self.platform
         green = Endpoint(definition, choices=platform.settings.choices, created_at=blue.created_at)
-        try:
-            await platform.raise_fleet(green)
-        except (WarmstackError, OSError) as error:
-            # SageMaker rolls such an update back: the endpoint is in service, and runs what it ran.
-            blue.progress = self._now("InService", str(error))
-            return
-        if platform.endpoints.get(blue.name) is not blue or blue.progress.status == "Deleting":
-            await platform.end_fleet(green)
-            return
+        await platform.raise_fleet(green)
         green.progress = self._now("InService")
         platform.endpoints[blue.name] = green
         blue.successor = green
         await platform.end_fleet(blue)
+        return ""
 
-    async def _swap(self, endpoint: Endpoint, definition: EndpointDefinition) -> None:
+    async def _swap(self, endpoint: Endpoint, definition: EndpointDefinition) -> str:
         choices = self.platform.settings.choices
         endpoint.take(definition, choices)
+        self.platform.resize(endpoint)
         if choices.config_swap is ConfigSwap.RESTART_COPIES:
             for variant in endpoint.variants.values():
                 for instance in list(variant.instances):
-                    await self.platform.restart_instance(endpoint, instance)
-            await self._until_served(endpoint)
-        endpoint.progress = self._now("InService")
+                    # Guard: it may have been replaced while another one was.
+                    if instance in variant.instances:
+                        await self.platform.restart_instance(endpoint, instance)
+            while any(copy.state is CopyState.STARTING for copy in endpoint.copies.values()):
+                await asyncio.sleep(POLL_SECONDS)
+        return ""
 
-    async def _until_served(self, endpoint: Endpoint) -> None:
-        while any(copy.state is CopyState.STARTING for copy in endpoint.copies.values()):
-            await asyncio.sleep(POLL_SECONDS)
-
-    async def _delete(self, endpoint: Endpoint) -> None:
+    async def _delete(self, endpoint: Endpoint) -> str:
         await self.platform.end_fleet(endpoint)
         if self.platform.endpoints.get(endpoint.name) is endpoint:
             del self.platform.endpoints[endpoint.name]
+        return ""
 
-    async def _start(self, endpoint: Endpoint, component: Component) -> None:
-        wanted = component.definition.copy_count
+    def _granted(self, endpoint: Endpoint, component: Component, wanted: int) -> tuple[int, str]:
+        """Return how many copies of those that are wanted there is room for, and why no more; tell the latter.
+
+        Raises:
+            LocalError: There is room for none.
+        """
         left = self.platform.left_for(endpoint, component)
         count = min(wanted, left.copies)
-        failure = ""
-        if count < wanted:
-            failure = f"{count} of {wanted} copies start: {left.why}"
-            self.platform.tell(f"{endpoint.name}: {component.name}: {failure}")
-        if wanted and not count:
-            component.progress = self._now("Failed", failure)
+        if count == wanted:
+            return count, ""
+        reduction = f"{count} of {wanted} copies start: {left.why}"
+        self.platform.tell(f"{endpoint.name}: {component.name}: {reduction}")
+        if not count:
+            raise LocalError(reduction)
+        return count, reduction
+
+    async def _start(self, endpoint: Endpoint, component: Component) -> str:
+        """Have a component reach the copies of its definition."""
+        count, reduction = self._granted(endpoint, component, component.definition.copy_count)
+        await self._reach(endpoint, component, count, reduction)
+        return reduction
+
+    async def _reach(self, endpoint: Endpoint, component: Component, count: int, reduction: str) -> None:
+        # Guard: it may be on its way out by now, and is to have no more copies then.
+        if component.progress.status not in ("Creating", "Updating"):
             return
         await self.platform.scale(endpoint, component, count)
-        component.reduction = failure
-        await self._finish(endpoint, component, failure)
+        component.reduction = reduction
+        await self._until_served(endpoint, component, count)
 
-    async def _finish(self, endpoint: Endpoint, component: Component, failure: str) -> None:
-        while True:
-            there = [one for one in endpoint.copies_of(component.name) if one.state is not CopyState.STOPPING]
-            if component.progress.status not in ("Creating", "Updating"):
-                return
+    async def _until_served(self, endpoint: Endpoint, component: Component, count: int) -> None:
+        """Wait until so many copies of what a component is now serve.
+
+        Raises:
+            LocalError: One has been started in vain often enough.
+        """
+        while component.progress.status in ("Creating", "Updating"):
+            model = component.definition.model
+            there = [one for one in endpoint.copies_of(component.name) if one.model == model]
+            there = [one for one in there if one.state is not CopyState.STOPPING]
             broken = [one for one in there if one.state is CopyState.FAILED and not one.counts()]
             if broken:
-                component.progress = self._now("Failed", broken[0].failure)
-                return
-            if all(one.state is CopyState.IN_SERVICE for one in there) and len(there) >= component.desired_copies:
-                component.progress = self._now("InService", failure)
+                raise LocalError(broken[0].failure)
+            if all(one.state is CopyState.IN_SERVICE for one in there) and len(there) >= count:
                 return
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _roll(self, endpoint: Endpoint, component: Component, definition: ComponentDefinition) -> None:
+    async def _roll(self, endpoint: Endpoint, component: Component, definition: ComponentDefinition) -> str:
         """Start copies of the new definition, then end those of the old one; or go back to it."""
         before = component.definition
-        old = [copy for copy in endpoint.copies_of(component.name) if copy.counts()]
+        count, reduction = self._granted(endpoint, component, definition.copy_count)
         component.definition = definition
-        if definition.model == before.model:
-            await self._start(endpoint, component)
-            return
-        count = definition.copy_count
         try:
+            old = [copy for copy in endpoint.copies_of(component.name) if copy.counts()]
             await self.platform.add_copies(endpoint, component, count, replaced=old)
-        except (WarmstackError, OSError) as error:
+            await self._until_served(endpoint, component, count)
+        except Exception:
             component.definition = before
-            component.progress = self._now("InService", str(error))
-            return
-        component.desired_copies = count
-        await self.platform.retire(endpoint, old)
-        component.progress = self._now("InService")
+            await self._retire_others(endpoint, component)
+            raise
+        # Also of those that took an old one's place meanwhile; and what is lost or too many by now is made good.
+        await self._retire_others(endpoint, component)
+        await self._reach(endpoint, component, count, reduction)
+        return reduction
 
-    async def _load(self, endpoint: Endpoint, adapter: Component, *, again: bool = False) -> None:
+    async def _retire_others(self, endpoint: Endpoint, component: Component) -> None:
+        """End the copies of a component that run another model than it has now."""
+        model = component.definition.model
+        others = [one for one in endpoint.copies_of(component.name) if one.model != model]
+        await self.platform.retire(endpoint, others)
+
+    async def _load(self, endpoint: Endpoint, adapter: Component, *, again: bool = False) -> str:
         base = endpoint.components[adapter.hosts]
-        try:
-            for copy in _serving(endpoint, base):
-                if again:
-                    await _unregister(copy, adapter.name)
+        for copy in _serving(endpoint, base):
+            if again:
+                await self._unload(copy, adapter.name)
+            artifact = adapter.definition.artifact_url or ""
+            # One that has ended meanwhile is started again, and loads it then.
+            with suppress(ContainerGoneError):
                 if copy.running is not None:
-                    artifact = adapter.definition.artifact_url or ""
                     await copy.running.register(AdapterOrder(name=adapter.name, artifact=artifact))
-        except (WarmstackError, OSError) as error:
-            adapter.progress = self._now("Failed", str(error))
-            return
-        if adapter.progress.status in ("Creating", "Updating"):
-            adapter.progress = self._now("InService")
+        return ""
 
-    async def _remove(self, endpoint: Endpoint, component: Component) -> None:
+    async def _remove(self, endpoint: Endpoint, component: Component) -> str:
         if component.definition.base is None:
             await self.platform.retire(endpoint, endpoint.copies_of(component.name))
         else:
-            for copy in _serving(endpoint, endpoint.components[component.hosts]):
-                await _unregister(copy, component.name)
+            serving = _serving(endpoint, endpoint.components[component.hosts])
+            await asyncio.gather(*(self._unload(copy, component.name) for copy in serving))
         if endpoint.components.get(component.name) is component:
             del endpoint.components[component.name]
+        return ""
+
+    async def _unload(self, copy: Copy, adapter: str) -> None:
+        if copy.container is not None and not await unload(copy.container, adapter):
+            self.platform.tell(f"{copy.name} does not answer: it keeps adapter {adapter} until it ends")
 
 
 def _serving(endpoint: Endpoint, base: Component) -> list[Copy]:
     return [copy for copy in endpoint.copies_of(base.name) if copy.state is CopyState.IN_SERVICE]
-
-
-async def _unregister(copy: Copy, adapter: str) -> None:
-    """Unload an adapter: a copy that does not know it, or is gone, has none of it."""
-    if copy.container is None:
-        return
-    try:
-        reply = await copy.container.send(ContainerRequest(method="DELETE", path=f"/adapters/{adapter}"))
-        await read_body(reply)
-    except ContainerGoneError:
-        return

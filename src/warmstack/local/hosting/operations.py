@@ -6,12 +6,14 @@ What a caller gets wrong is told as SageMaker tells it where that was seen, else
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from warmstack.assembly import Assembly, EndpointDefinition
 from warmstack.assembly.identities import name_in
 from warmstack.local.hosting.changes import Changes
 from warmstack.local.hosting.records import Members, Records, refused, required_text
+from warmstack.local.hosting.retained import retained, with_retained
 from warmstack.local.platform.endpoints import Component, Endpoint
 from warmstack.local.platform.platform import Platform
 
@@ -115,7 +117,10 @@ class Hosting:
 
     async def _update_endpoint(self, members: Members) -> Members:
         endpoint = self._settled(required_text(members, "EndpointName"))
-        self._changes.update(endpoint, self._defined(endpoint.name, required_text(members, "EndpointConfigName")))
+        config = required_text(members, "EndpointConfigName")
+        self._refuse_to_strand(endpoint, config)
+        definition = self._defined(endpoint.name, config)
+        self._changes.update(endpoint, with_retained(definition, endpoint, retained(members)))
         return {"EndpointArn": self.records.arn("endpoint", endpoint.name)}
 
     async def _delete_endpoint(self, members: Members) -> Members:
@@ -147,20 +152,30 @@ class Hosting:
         endpoint, component = self._component(required_text(members, "InferenceComponentName"))
         if component.progress.status in _BUSY:
             raise refused(f"Cannot update inference component {component.name} while it is {component.progress.status}")
-        kept = self._components.get(endpoint.name, {}).get(component.name, {})
-        wanted = {**kept, **{key: value for key, value in members.items() if key != "DeploymentConfig"}}
+        there = self._components.setdefault(endpoint.name, {})
+        wanted = {
+            **there.get(component.name, {}),
+            **_live_count(component),
+            **{key: value for key, value in members.items() if key != "DeploymentConfig"},
+        }
         definition = self._defined_component(endpoint, component.name, wanted)
-        self._components.setdefault(endpoint.name, {})[component.name] = wanted
-        self._changes.update_component(endpoint, definition)
+        # What is refused or does not start is forgotten: the next change begins with what runs.
+        self._changes.update_component(endpoint, definition, partial(there.__setitem__, component.name, wanted))
         return {"InferenceComponentArn": self.records.arn("inference-component", component.name)}
 
     async def _delete_component(self, members: Members) -> Members:
         endpoint, component = self._component(required_text(members, "InferenceComponentName"))
+        if component.progress.status == "Deleting":
+            raise refused(f"Cannot delete inference component {component.name} while it is Deleting")
         adapters = ", ".join(one.name for one in endpoint.adapters_of(component.name))
         if adapters:
             raise refused(f"Cannot delete inference component {component.name}: {adapters} are adapters of it")
-        self._components.get(endpoint.name, {}).pop(component.name, None)
-        self._changes.delete_component(endpoint, component)
+        there = self._components.get(endpoint.name, {})
+
+        def forget() -> None:
+            there.pop(component.name, None)
+
+        self._changes.delete_component(endpoint, component, forget)
         return {}
 
     async def _add_tags(self, members: Members) -> Members:
@@ -183,6 +198,23 @@ class Hosting:
         assembly = self.records.read(name, name_in(config), self._components.get(name, {}))
         self._told(assembly)
         return assembly.endpoints[0]
+
+    def _refuse_to_strand(self, endpoint: Endpoint, config: str) -> None:
+        """Refuse a configuration without the hosts of components. What SageMaker does with one is not documented."""
+        variants = self.records.read(endpoint.name, name_in(config), {}).endpoints[0].variants
+        hosts = {one.name for one in variants if one.model is None}
+        lost = {
+            one.name: one.definition.variant_name
+            for one in endpoint.components.values()
+            if endpoint.components[one.hosts].definition.variant_name not in hosts
+        }
+        if lost:
+            there = ", ".join(sorted(set(lost.values())))
+            raise refused(
+                f"Cannot update endpoint {endpoint.name} to endpoint configuration {name_in(config)}: the inference "
+                f"components {', '.join(lost)} are on variant {there}, which hosts no components there; delete them "
+                "first, or keep the variant's name and give it no model"
+            )
 
     def _defined_component(self, endpoint: Endpoint, name: str, members: Members) -> Any:
         others = {key: one for key, one in self._components.get(endpoint.name, {}).items() if key != name}
@@ -221,6 +253,13 @@ class Hosting:
 
     def _tag(self, kind: str, name: str, members: Members) -> None:
         self.records.tags[self.records.arn(kind, name)] = _tags(members)
+
+
+def _live_count(component: Component) -> dict[str, Any]:
+    """Return the copies that an update keeps where it names none; of one that has never served, there are none."""
+    if component.definition.base is not None or component.progress.status != "InService":
+        return {}
+    return {"RuntimeConfig": {"CopyCount": component.desired_copies}}
 
 
 def _tags(members: Members) -> dict[str, str]:

@@ -73,12 +73,11 @@ class Records:
             "Endpoint": _resource("Endpoint", {"EndpointName": endpoint, "EndpointConfigName": config}),
             "Config": _resource("EndpointConfig", self.configs[config]),
         }
-        resources |= {f"Model{at}": _resource("Model", one) for at, one in enumerate(self.models.values())}
-        resources |= {
-            f"Component{at}": _resource("InferenceComponent", one) for at, one in enumerate(components.values())
-        }
+        # Guard: the ids are part of the definitions, and those of one thing are compared with each other later on.
+        resources |= {f"Model {name}": _resource("Model", one) for name, one in self.models.items()}
+        resources |= {f"Component {name}": _resource("InferenceComponent", one) for name, one in components.items()}
         try:
-            return read_template(
+            found = read_template(
                 {"Resources": resources},
                 stack=endpoint,
                 account=self.account,
@@ -89,6 +88,10 @@ class Records:
             )
         except AssemblyError as error:
             raise refused(str(error)) from error
+        if not found.endpoints:
+            # Asynchronous or serverless: the notices say which.
+            raise refused("; ".join(str(one) for one in found.notices))
+        return found
 
 
 def _resource(kind: str, members: Members) -> dict[str, Any]:

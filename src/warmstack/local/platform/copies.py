@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from warmstack.assembly import ModelDefinition
 from warmstack.local.container import Container
 from warmstack.local.platform.faults import Faults, FaultyContainer
 from warmstack.local.platform.orders import RunningCopy
@@ -46,6 +47,7 @@ class Copy:
         name: Different from that of every copy that was ever there.
         instance: Where it runs.
         component: The component that it is a copy of; None if the variant hosts the model itself.
+        model: What it runs, and what whatever takes its place runs.
         state: What it does.
         start: What starts it, or did.
         running: The container behind it, once it has been started; None again if it did not come into service.
@@ -61,6 +63,7 @@ class Copy:
     name: str
     instance: Instance
     component: str | None
+    model: ModelDefinition
     state: CopyState = CopyState.STARTING
     start: asyncio.Task[None] | None = None
     running: RunningCopy | None = None

@@ -70,6 +70,11 @@ class Component:
         """The component whose copies serve it: itself, or an adapter's base."""
         return self.definition.base or self.definition.name
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether copies that start load it, where it is an adapter: it has not failed, and is not to go."""
+        return self.progress.status in ("Creating", "InService", "Updating")
+
 
 class Outage:
     """A fault of a whole endpoint: it answers that it is not available."""

@@ -55,4 +55,6 @@ def instance_for(
 
 
 def _needs(endpoint: Endpoint, component: str | None) -> float:
-    return endpoint.components[component].definition.accelerators or 0 if component else 0
+    # Guard: a copy that still drains may outlive its component.
+    found = endpoint.components.get(component) if component else None
+    return 0 if found is None else found.definition.accelerators or 0

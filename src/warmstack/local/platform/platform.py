@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
-from functools import partial
 from typing import Any
 
 from warmstack.assembly import EndpointDefinition
-from warmstack.errors import WarmstackError
 from warmstack.local.errors import LocalError
 from warmstack.local.platform.copies import Copy, CopyState, Instance
-from warmstack.local.platform.endpoints import Component, Endpoint, Variant
+from warmstack.local.platform.endpoints import Component, Endpoint
+from warmstack.local.platform.layout import Layout
 from warmstack.local.platform.orders import CopyStarter, Report
 from warmstack.local.platform.pings import watch_pings
-from warmstack.local.platform.placement import Accelerators, instance_for
-from warmstack.local.platform.room_left import RoomLeft, room_left
+from warmstack.local.platform.placement import Accelerators
+from warmstack.local.platform.room_left import RoomLeft, room_left, room_left_for
 from warmstack.local.platform.settings import PlatformSettings
 from warmstack.local.platform.start_plan import StartPlan, plan_start
-from warmstack.local.platform.starts import Starts, abandon, all_of
+from warmstack.local.platform.starts import Starts, abandon, all_of, reason_of
 
 STARTS_IN_VAIN = 3
 
@@ -54,16 +52,14 @@ class Platform:
         self.clock = clock
         self.endpoints = {one.name: Endpoint(one, choices=settings.choices, created_at=clock()) for one in definitions}
         self._starter = starter
-        self._accelerators = accelerators
         self._report = report
         self._sleep = sleep
-        self._numbers = itertools.count(1)
-        self._instance_numbers = itertools.count(1)
+        self._layout = Layout(settings.room, accelerators, self._owners)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._starts = Starts(starter, at_once=settings.starts_at_once, report=report)
+        self._starts = Starts(starter, at_once=settings.starts_at_once, report=report, clock=clock)
         self._stopping = False
-        self.fleets: list[Endpoint] = []
-        """Endpoints that are on their way in or out, and whose copies have to stop with the others."""
+        self._coming: list[Endpoint] = []
+        self._going: list[Endpoint] = []
         self.ready = False
         """Whether everything that was to start has started."""
 
@@ -83,7 +79,7 @@ class Platform:
             raise
         self.ready = True
         if self.settings.ping_seconds > 0:
-            self._spawn(
+            self.spawn(
                 watch_pings(
                     self.endpoints,
                     seconds=self.settings.ping_seconds,
@@ -97,32 +93,53 @@ class Platform:
     async def raise_fleet(self, endpoint: Endpoint) -> None:
         """Start what an endpoint is to have, beside what else runs; it need not be one that serves yet.
 
+        Of the room, it gets what endpoints of other names have left: what runs under its own name is what it replaces,
+        so that an update runs both fleets for a time, whatever `--copies` says.
+
         Args:
             endpoint: It.
 
         Raises:
-            LocalError: A copy did not start. Whatever did of it is stopped.
+            LocalError: There is room for nothing of it, or a copy did not start. Whatever did of it is stopped.
         """
-        plan = plan_start([endpoint.definition], self.settings.room, empty_hosts=True)
+        left = room_left_for(self.settings.room, self._owners(), endpoint.name)
+        plan = plan_start([endpoint.definition], left.as_room, empty_hosts=True)
+        sizes = plan.instances.values()
+        if any(one.asked for one in sizes) and not any(one.given for one in sizes):
+            raise LocalError("\n".join(plan.reductions))
         endpoint.reductions = plan.reductions
         for line in plan.reductions:
             self._report(line)
-        self.fleets.append(endpoint)
+        self._coming.append(endpoint)
         try:
             await self._bring_all_up(self._laid_out(endpoint, plan))
         except BaseException:
             await self.end_fleet(endpoint)
             raise
         finally:
-            self.fleets.remove(endpoint)
+            self._coming.remove(endpoint)
+
+    def resize(self, endpoint: Endpoint) -> None:
+        """Have the instances that host components follow a configuration that has been taken, as far as there is room.
+
+        Args:
+            endpoint: Its endpoint.
+        """
+        before = {one.name for variant in endpoint.variants.values() for one in variant.instances}
+        endpoint.reductions = self._layout.resize(endpoint)
+        for line in endpoint.reductions:
+            self._report(line)
+        there = {one.name for variant in endpoint.variants.values() for one in variant.instances}
+        for name in sorted(before - there):
+            self._report(f"{name} is released; {len(endpoint.sessions.drop_instance(name))} sessions are lost")
 
     async def end_fleet(self, endpoint: Endpoint) -> None:
         """Let every copy of an endpoint finish what it runs, and stop it."""
-        self.fleets.append(endpoint)
+        self._going.append(endpoint)
         try:
             await self.retire(endpoint, endpoint.copies.values())
         finally:
-            self.fleets.remove(endpoint)
+            self._going.remove(endpoint)
 
     async def add_copies(
         self, endpoint: Endpoint, component: Component, count: int, *, replaced: Collection[Copy]
@@ -138,7 +155,7 @@ class Platform:
         Raises:
             LocalError: One did not start. Whatever did of them is stopped.
         """
-        made = self._add_copies(endpoint, component, count, replaced)
+        made = self._layout.add_copies(endpoint, component, count, replaced)
         try:
             await self._bring_all_up([(endpoint, one) for one in made])
         except BaseException:
@@ -156,16 +173,12 @@ class Platform:
         """Tell people something that they have to know."""
         self._report(line)
 
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something in the background, until the platform stops."""
-        self._spawn(work)
-
     async def stop(self) -> None:
         """Stop every copy. Any number of times."""
         self._stopping = True
         for task in list(self._tasks):
             task.cancel()
-        fleets = [*self.endpoints.values(), *self.fleets]
+        fleets = [*self._owners(), *self._going]
         await abandon([copy for one in fleets for copy in one.copies.values()])
         running = [copy for one in fleets for copy in one.copies.values() if copy.running]
         for copy in running:
@@ -192,13 +205,13 @@ class Platform:
         # The newest first: what has served longest is warmest.
         for copy in there[count:]:
             copy.state = CopyState.STOPPING
-            self._spawn(self._drain(endpoint, copy))
-        for copy in self._add_copies(endpoint, component, max(0, count - len(there))):
-            self._spawn(self._bring_up_again(endpoint, copy))
+            self.spawn(self._drain(endpoint, copy))
+        for copy in self._layout.add_copies(endpoint, component, max(0, count - len(there))):
+            self.spawn(self._bring_up_again(endpoint, copy))
 
     def left_for(self, endpoint: Endpoint, component: Component) -> RoomLeft:
         """Return how many copies a component can have on this machine, and what the others take."""
-        return room_left(self.settings.room, self.endpoints.values(), endpoint, component)
+        return room_left(self.settings.room, self._owners(), endpoint, component)
 
     async def kill(self, copy: Copy) -> None:
         """End a copy as kill -9 does."""
@@ -216,96 +229,41 @@ class Platform:
         if variant is None:
             raise LocalError(f"instance {instance.name} is gone")
         gone = endpoint.copies_on(instance)
-        # Not of those that are on their way out.
-        replaced = [copy.component for copy in gone if copy.counts()]
+        # Not of those that are on their way out; what was started in vain has another chance on another instance.
+        replaced = [copy for copy in gone if copy.state is not CopyState.STOPPING]
         for copy in gone:
             copy.state = CopyState.STOPPING
         lost = endpoint.sessions.drop_instance(instance.name)
         self._report(f"{instance.name} is replaced; {len(lost)} sessions are lost")
-        new = self._instance(variant)
+        new = self._layout.instance(variant)
         variant.instances[variant.instances.index(instance)] = new
-        for component in replaced:
-            self._spawn(self._bring_up_again(endpoint, self._copy(endpoint, new, component, variant)))
+        for copy in replaced:
+            self.spawn(self._bring_up_again(endpoint, self._layout.copy(endpoint, new, copy.component, copy.model)))
         await abandon(gone)
         await asyncio.gather(*(copy.running.kill() for copy in gone if copy.running is not None))
         for copy in gone:
             endpoint.copies.pop(copy.name, None)
 
+    def _owners(self) -> list[Endpoint]:
+        """Return whoever has room: not what is on its way out."""
+        return [*self.endpoints.values(), *self._coming]
+
     def _laid_out(self, endpoint: Endpoint, plan: StartPlan) -> list[tuple[Endpoint, Copy]]:
-        """Make the instances and copies that a plan gives an endpoint; none of them runs yet."""
-        copies: list[Copy] = []
-        for variant in endpoint.variants.values():
-            size = plan.instances[endpoint.name, variant.definition.name]
-            variant.desired_instances = size.given
-            copies += self._add_instances(endpoint, variant, size.given)
-        for component in endpoint.components.values():
-            if component.definition.base is None:
-                copies += self._add_copies(endpoint, component, plan.copies[endpoint.name, component.name].given)
-        return [(endpoint, copy) for copy in copies]
+        return [(endpoint, copy) for copy in self._layout.lay_out(endpoint, plan)]
 
     async def _bring_all_up(self, copies: Sequence[tuple[Endpoint, Copy]]) -> None:
         await all_of(self._bring_up(endpoint, copy) for endpoint, copy in copies)
 
-    def _add_instances(self, endpoint: Endpoint, variant: Variant, count: int) -> list[Copy]:
-        new = [self._instance(variant) for _ in range(count)]
-        variant.instances += new
-        if variant.definition.model is None:
-            return []
-        return [self._copy(endpoint, instance, None, variant) for instance in new]
-
-    def _add_copies(
-        self, endpoint: Endpoint, component: Component, count: int, replaced: Collection[Copy] = ()
-    ) -> list[Copy]:
-        variant = endpoint.variants[component.definition.variant_name]
-        component.desired_copies = max(component.desired_copies, count)
-        made = []
-        for _ in range(count):
-            if not variant.instances:
-                self._grow(variant)
-            place = instance_for(
-                endpoint,
-                variant,
-                component,
-                self._accelerators,
-                leaving=replaced,
-                grow=partial(self._scale_out, variant),
-            )
-            made.append(self._copy(endpoint, place, component.name, variant))
-        return made
-
-    def _scale_out(self, variant: Variant) -> Instance | None:
-        """Add an instance, as managed instance scaling does when copies find no room; None where it may not."""
-        most = variant.definition.max_instance_count
-        total = sum(len(each.instances) for one in self.endpoints.values() for each in one.variants.values())
-        if most is None or len(variant.instances) >= most or total >= self.settings.room.instances:
-            return None
-        return self._grow(variant)
-
-    def _grow(self, variant: Variant) -> Instance:
-        new = self._instance(variant)
-        variant.instances.append(new)
-        variant.desired_instances = len(variant.instances)
-        return new
-
-    def _copy(self, endpoint: Endpoint, instance: Instance, component: str | None, variant: Variant) -> Copy:
-        name = f"{instance.name}/{component or variant.definition.name}-{next(self._numbers)}"
-        copy = Copy(name=name, instance=instance, component=component)
-        endpoint.copies[name] = copy
-        return copy
-
-    def _instance(self, variant: Variant) -> Instance:
-        return Instance(name=f"i-{next(self._instance_numbers)}", variant=variant.definition.name)
-
     async def _bring_up(self, endpoint: Endpoint, copy: Copy) -> None:
         """Start a copy, and take it into service."""
-        await self._starts.start(endpoint, copy)
+        # Before the first time that everything serves, whoever started it is there to be told.
+        await self._starts.start(endpoint, copy, is_strict=not self.ready)
         if copy.running is None or copy.state is CopyState.STOPPING or self._stopping:
             if copy.running is not None:
                 await copy.running.stop()
             endpoint.copies.pop(copy.name, None)
             return
-        copy.started(copy.running)
-        self._spawn(self._watch(endpoint, copy))
+        self.spawn(self._watch(endpoint, copy))
 
     async def _bring_up_again(self, endpoint: Endpoint, copy: Copy) -> None:
         """Start a copy while the endpoint serves: a failure is reported, and tried again a few times."""
@@ -313,11 +271,11 @@ class Platform:
             try:
                 await self._bring_up(endpoint, copy)
                 return
-            except (WarmstackError, OSError) as error:
+            except Exception as error:
                 # Guard: it may have been told to stop meanwhile, here and while it waits.
                 if not copy.counts():
                     return
-                self._report(f"{copy.name} did not start (try {attempt} of {STARTS_IN_VAIN}): {error}")
+                self._report(f"{copy.name} did not start (try {attempt} of {STARTS_IN_VAIN}): {reason_of(error)}")
                 await self._sleep(self.settings.restart_seconds * attempt)
             if not copy.counts():
                 return
@@ -338,20 +296,15 @@ class Platform:
         # Guard: it may have been told to stop meanwhile, or its instance was replaced.
         if copy.state is not CopyState.FAILED or variant is None or endpoint.copies.pop(copy.name, None) is None:
             return
+        place = copy.instance
         if copy.component is None:
             # A container that ends takes its instance with it, unless components share the instance.
-            await self.restart_instance_of(endpoint, copy, variant)
-            return
-        successor = self._copy(endpoint, copy.instance, copy.component, variant)
-        await self._bring_up_again(endpoint, successor)
-
-    async def restart_instance_of(self, endpoint: Endpoint, copy: Copy, variant: Variant) -> None:
-        """Replace the instance of a copy that hosts a variant's own model and has ended."""
-        lost = endpoint.sessions.drop_instance(copy.instance.name)
-        new = self._instance(variant)
-        variant.instances[variant.instances.index(copy.instance)] = new
-        self._report(f"{copy.instance.name} is replaced by {new.name}; {len(lost)} sessions are lost")
-        await self._bring_up_again(endpoint, self._copy(endpoint, new, None, variant))
+            lost = endpoint.sessions.drop_instance(place.name)
+            gone, place = place, self._layout.instance(variant)
+            variant.instances[variant.instances.index(gone)] = place
+            self._report(f"{gone.name} is replaced by {place.name}; {len(lost)} sessions are lost")
+        # The successor runs what the copy ran, whatever an update has made of the definition meanwhile.
+        await self._bring_up_again(endpoint, self._layout.copy(endpoint, place, copy.component, copy.model))
 
     async def _drain(self, endpoint: Endpoint, copy: Copy) -> None:
         """Let a copy finish what it runs, and stop it; release its instance if that is empty then."""
@@ -360,19 +313,19 @@ class Platform:
         while copy.in_flight and waited < self.settings.drain_seconds:
             await self._sleep(0.1)
             waited += 0.1
-        if copy.running is not None:
-            await copy.running.stop()
-        endpoint.copies.pop(copy.name, None)
-        variant = endpoint.variant_of(copy.instance)
-        least = variant.definition.min_instance_count or 0 if variant else 0
-        if variant and not endpoint.copies_on(copy.instance) and len(variant.instances) > max(least, 0):
-            variant.instances.remove(copy.instance)
-            variant.desired_instances = len(variant.instances)
-            lost = endpoint.sessions.drop_instance(copy.instance.name)
-            self._report(f"{copy.instance.name} is released; {len(lost)} sessions are lost")
+        try:
+            if copy.running is not None:
+                await copy.running.stop()
+        finally:
+            # Also of one that cannot be stopped: nobody is to wait for it.
+            endpoint.copies.pop(copy.name, None)
+            if self._layout.release(endpoint, copy.instance):
+                lost = endpoint.sessions.drop_instance(copy.instance.name)
+                self._report(f"{copy.instance.name} is released; {len(lost)} sessions are lost")
 
-    def _spawn(self, work: Awaitable[None]) -> None:
-        task = asyncio.ensure_future(work)
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something in the background, until the platform stops."""
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
 

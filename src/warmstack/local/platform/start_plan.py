@@ -46,11 +46,13 @@ class Room:
         copies: Copies in all.
         instances: Instances in all.
         way_out: What to say of a reduction.
+        instances_way_out: Likewise where instances are what there is too little of; empty for the same.
     """
 
     copies: int
     instances: int
     way_out: str = "--copies starts more"
+    instances_way_out: str = ""
 
 
 def plan_start(endpoints: Sequence[EndpointDefinition], room: Room, *, empty_hosts: bool = False) -> StartPlan:
@@ -76,10 +78,14 @@ def plan_start(endpoints: Sequence[EndpointDefinition], room: Room, *, empty_hos
             wanted[endpoint.name, component.name] = component.copy_count
     given = _share(wanted, room.copies)
     instances = _share(hosts, room.instances)
+    for_instances = room.instances_way_out or room.way_out
+    ways_out = dict.fromkeys(wanted, room.way_out)
     for (endpoint_name, name), count in given.items():
         if name.startswith("variant "):
             # Such a copy is an instance: neither can be more than the other.
             place = (endpoint_name, name.removeprefix("variant "))
+            if instances[place] < count:
+                ways_out[endpoint_name, name] = for_instances
             given[endpoint_name, name] = instances[place] = min(count, instances[place])
     return StartPlan(
         instances={place: Size(asked=hosts[place], given=count) for place, count in instances.items()},
@@ -90,13 +96,13 @@ def plan_start(endpoints: Sequence[EndpointDefinition], room: Room, *, empty_hos
         },
         reductions=(
             *(
-                f"{endpoint}: {name}: {given[endpoint, name]} of {asked} copies start; {room.way_out}"
+                f"{endpoint}: {name}: {given[endpoint, name]} of {asked} copies start; {ways_out[endpoint, name]}"
                 for (endpoint, name), asked in wanted.items()
                 if given[endpoint, name] < asked
             ),
             # Of the others, the copies tell.
             *(
-                f"{endpoint}: variant {name}: {instances[endpoint, name]} of {asked} instances start; {room.way_out}"
+                f"{endpoint}: variant {name}: {instances[endpoint, name]} of {asked} instances start; {for_instances}"
                 for (endpoint, name), asked in hosts.items()
                 if empty_hosts and (endpoint, f"variant {name}") not in wanted and instances[endpoint, name] < asked
             ),

@@ -28,8 +28,8 @@ class FakeSageMaker(InMemorySageMaker):
         reason = next((why for what, why in self.failures.items() if what in asked), None)
         if reason is None:
             return "InService", ""
-        # An endpoint whose update fails is in service as before; anything that is new is not.
-        is_update = (kind, name) in self.things and kind == "Endpoint"
+        # What fails in an update is in service as before; anything that is new is not.
+        is_update = (kind, name) in self.things
         return ("InService" if is_update else "Failed"), reason
 
     async def call(self, operation: str, members: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -187,14 +187,34 @@ def test_an_adapter_comes_and_goes_alone(aws: Running) -> None:
     ]
 
 
-def test_more_copies_are_a_runtime_change_and_another_model_is_an_update(aws: Running) -> None:
+def test_more_copies_are_an_update_of_them_alone_and_another_model_is_one_of_all(aws: Running) -> None:
     aws.create(components())
     aws.sagemaker.calls.clear()
     aws.update(components(copies=3))
-    assert aws.sagemaker.operations() == ["UpdateInferenceComponentRuntimeConfig"]
+    (made,) = [members for name, members in aws.sagemaker.calls if name.startswith("Update")]
+    assert made == {"InferenceComponentName": "chat", "RuntimeConfig": {"CopyCount": 3}}
+    assert aws.sagemaker.operations() == ["UpdateInferenceComponent"]
     aws.sagemaker.calls.clear()
     aws.update(components(copies=3, image="image:2"))
     assert aws.sagemaker.operations() == ["CreateModel", "UpdateInferenceComponent", "DeleteModel"]
+
+
+def test_a_component_that_goes_back_to_its_former_model_fails_the_update(aws: Running) -> None:
+    aws.create(components())
+    models = aws.sagemaker.names("Model")
+    aws.sagemaker.failures["InferenceComponent chat"] = "i-1/chat-3 did not start"
+    mark = len(aws.events())
+    assert aws.update(components(image="image:2"))["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE", aws.since(mark)
+    assert aws.reasons()["Chat UPDATE_FAILED"] == (
+        "the update of inference component chat was rolled back by SageMaker: i-1/chat-3 did not start"
+    )
+    assert aws.sagemaker.names("Model") == models, "the model that still serves is there, and no other"
+
+
+def test_a_component_with_fewer_copies_than_asked_for_is_no_failure(aws: Running) -> None:
+    aws.create(components())
+    aws.sagemaker.failures["InferenceComponent chat"] = "3 of 8 copies start"
+    assert aws.update(components(copies=8))["StackStatus"] == "UPDATE_COMPLETE"
 
 
 def test_a_component_keeps_its_name(aws: Running) -> None:

@@ -20,6 +20,7 @@ from tests.unit.local.hosting.test_hosting import (
 )
 from tests.unit.local.running import Local, running
 
+FEWER = "3 of 6 instances start; this machine takes 5, of which first has 2; --copies starts more"
 LESS = "3 of 5 copies start: this machine takes 5, of which first has 2; --copies starts more"
 NONE = "0 of 1 copies start: this machine takes 5, of which demo has 3, first has 2; --copies starts more"
 
@@ -47,7 +48,7 @@ def test_who_has_the_room_is_told(tmp_path: Path) -> None:
         create_component(client, "base", copies=5)
         assert component_is(client, "InService", "base")["FailureReason"] == LESS
         expected = [
-            "demo: variant primary: 5 of 6 instances start; --copies starts more",
+            f"demo: variant primary: {FEWER}",
             f"demo: base: {LESS}",
         ]
         assert notices(local) == expected

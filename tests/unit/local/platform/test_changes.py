@@ -50,9 +50,6 @@ class FakeCopy:
     async def register(self, adapter: AdapterOrder) -> None:
         """Take it."""
 
-    async def unregister(self, name: str) -> None:
-        """Let it go."""
-
     async def wait(self) -> str:
         await self._ended.wait()
         return "signal SIGKILL"

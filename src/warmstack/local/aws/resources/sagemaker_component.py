@@ -22,6 +22,7 @@ from warmstack.local.aws.resources.sagemaker_calls import (
 from warmstack.local.aws.resources.shapes import members_of
 
 _FIXED = ("EndpointName", "InferenceComponentName", "VariantName")
+_CHANGEABLE = ("DeploymentConfig", "RuntimeConfig", "Specification", "Specifications")
 
 
 class InferenceComponent:
@@ -51,11 +52,17 @@ class InferenceComponent:
         found = await wait_until(order, "InferenceComponent", name, order.pause)
         _refuse_moves(order, found)
         await set_tags(order, before.physical_id, before)
-        operation, members = _change(order, before, is_well=found["InferenceComponentStatus"] == "InService")
-        if operation is not None:
-            shaped = members_of(operation, {**members, "InferenceComponentName": name})
-            await call(order, operation, shaped)
+        changed = _changed(order, before)
+        if changed is not None or found["InferenceComponentStatus"] != "InService" or _former(order, found):
+            members = {**(changed or _changeable(order)), "InferenceComponentName": name}
+            await call(order, "UpdateInferenceComponent", members_of("UpdateInferenceComponent", members))
         found = await expect_in_service(order, "InferenceComponent", name)
+        if former := _former(order, found):
+            # SageMaker goes back where new copies do not start, and then the component is in service as before.
+            raise ResourceError(
+                f"the update of inference component {name} was rolled back by SageMaker: "
+                f"{found.get('FailureReason') or former}"
+            )
         return _made(before.physical_id, found)
 
     async def delete(self, order: Order, existing: Existing) -> None:
@@ -73,16 +80,36 @@ def _refuse_moves(order: Order, found: Mapping[str, Any]) -> None:
             )
 
 
-def _change(order: Order, before: Existing, *, is_well: bool) -> tuple[str | None, dict[str, Any]]:
-    """Return the operation that makes the change, and its members but the name."""
+def _changeable(order: Order) -> dict[str, Any]:
+    """Return what an update can change, as SageMaker takes it."""
     names = _names(order)
-    known = ("DeploymentConfig", "RuntimeConfig", "Specification", "Specifications")
-    now = {key: names.get(key, order.properties[key]) for key in known if key in order.properties}
-    changed = {key for key in known if order.properties.get(key) != before.properties.get(key)}
+    return {key: names.get(key, order.properties[key]) for key in _CHANGEABLE if key in order.properties}
+
+
+def _changed(order: Order, before: Existing) -> dict[str, Any] | None:
+    """Return the members of an update but the name; None where nothing changes that needs one."""
+    now = _changeable(order)
+    changed = {key for key in _CHANGEABLE if order.properties.get(key) != before.properties.get(key)}
     if changed == {"RuntimeConfig"} and "RuntimeConfig" in now:
-        return "UpdateInferenceComponentRuntimeConfig", {"DesiredRuntimeConfig": now["RuntimeConfig"]}
-    needed = not is_well or changed - {"DeploymentConfig"}
-    return ("UpdateInferenceComponent", now) if needed else (None, {})
+        # The other members would say nothing new, and what there is may have been scaled out of band.
+        return {"RuntimeConfig": now["RuntimeConfig"]}
+    return now if changed - {"DeploymentConfig"} else None
+
+
+def _former(order: Order, found: Mapping[str, Any]) -> str:
+    """Return which part of its specification a component has not taken; empty where it runs what it is to run."""
+    wanted, now = _names(order).get("Specification") or {}, found.get("Specification") or {}
+    container, runs = wanted.get("Container") or {}, now.get("Container") or {}
+    for what, one, other in (
+        ("ModelName", wanted.get("ModelName"), now.get("ModelName")),
+        ("Container.ArtifactUrl", container.get("ArtifactUrl"), runs.get("ArtifactUrl")),
+        ("Container.Image", container.get("Image"), (runs.get("DeployedImage") or {}).get("SpecifiedImage")),
+        ("Container.Environment", container.get("Environment"), runs.get("Environment")),
+    ):
+        # What a description leaves out says nothing.
+        if one is not None and other is not None and one != other:
+            return f"its {what} is still {other}, not {one}"
+    return ""
 
 
 def _names(order: Order) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import Any
 from warmstack.assembly.parameter_values import listed
 from warmstack.local.aws.stacks.records import HIDDEN, Desired
 
-
 SHORTEST = 4
 """Of fewer characters, a text is hidden only where it is the whole value: as parts they are everywhere."""
 
