@@ -32,6 +32,7 @@ setup: ## Install everything into .venv and node_modules (a second run does noth
 
 demo: ## Plan, deploy to an AWS on this machine, and see the cache get warm (ENGINE=vllm|simulated, PORT=8790, KEEP=1)
 	@$(SETUP) dev
+	@$(BIN)/python scripts/demo_loop.py --check --engine $(call quoted,$(ENGINE)) $(demo_port)
 	@$(BIN)/python scripts/demo.py $(call quoted,$(DEMO_SPEC))
 	@$(BIN)/python scripts/demo_loop.py --engine $(call quoted,$(ENGINE)) $(demo_port) $(if $(filter-out 0 no false off,$(call lower,$(KEEP))),--keep)
 

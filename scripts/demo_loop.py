@@ -116,6 +116,7 @@ def main() -> int:
     parser.add_argument("--engine", choices=engines, default="auto", help="what computes; auto: vllm where it can")
     parser.add_argument("--port", type=port_number, default=PORT, help="the port of the local AWS")
     parser.add_argument("--keep", action="store_true", help="leave it running at the end")
+    parser.add_argument("--check", action="store_true", help="only look whether it can run as it is asked to")
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
     signals = Signals()
@@ -160,6 +161,8 @@ def run(options: argparse.Namespace, console: Console, signals: Signals) -> None
     leave_only_what_is_here(os.environ)
     again = f"make demo ENGINE={options.engine}" + (" KEEP=1" if options.keep else "")
     refuse_a_port_in_use(port, STACK, again)
+    if options.check:
+        return
     engine = ENGINES[chosen(options.engine, console)]
     console.rule("[bold]An AWS on this machine", align="left")
     order = ("--engine", engine.name, *engine.options, "--region", REGION, "--account", ACCOUNT)
@@ -176,6 +179,7 @@ def run(options: argparse.Namespace, console: Console, signals: Signals) -> None
             f"{told}\nWhat it started is stopped. It deploys {spec}; to run it again: {again} PORT={port}"
         ) from error
     console.print(f"{time.monotonic() - began:.0f} s in all, with {engine.name} copies. No account was used.")
+    console.print("Next: source .venv/bin/activate, and docs/guides/local-aws.md to deploy a spec of your own.")
     if options.keep:
         status = f"{SHOWN_BIN}/warmstack local status --port {port}"
         console.print(f"It still runs: {status} shows it, and {down_command(port)} ends it.", soft_wrap=True)
@@ -204,7 +208,8 @@ def chosen(wanted: str, console: Console) -> str:
 def show(engine: Engine, port: int, console: Console) -> list[Measured]:
     """Deploy, measure, edit one line, deploy and measure again."""
     documents = [document(engine, number) for number in range(DOCUMENTS)]
-    console.rule("[bold]The stock CDK deploys a spec to it: RANDOM routing", align="left")
+    spec = SPEC.relative_to(ROOT)
+    console.rule(f"[bold]The stock CDK deploys a small spec of the demo's own ({spec}): RANDOM routing", align="left")
     write_spec(RANDOM)
     call(console, BIN / "cdk", "bootstrap", f"aws://{ACCOUNT}/{REGION}", quiet=True)
     deploy(console)

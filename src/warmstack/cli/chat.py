@@ -109,7 +109,7 @@ class _Plain:
         self._thinking = False
 
     def begin(self, session: Session) -> None:
-        said = f"session {session.id}" if session.id else "no session: the first bytes find the instance"
+        said = f"session {session.id}" if session.id else "no session: routing chooses the instance of each turn"
         self.note(f"{said}; {HELP}" if self._terminal else said)
 
     def lines(self) -> Iterator[str]:

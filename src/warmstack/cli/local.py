@@ -15,10 +15,10 @@ from warmstack.local.wire.limits import Limits
 from warmstack.routing import describe_choices
 
 
-def stop_local(port: int) -> int:
-    """Stop what serves a port."""
+def stop_local(port: int, what: str = "local endpoint") -> int:
+    """Stop what serves a port, and say so; ``what`` is what it is called where there is none."""
     stopped = stop(_url(port), port, state_folder(os.environ))
-    print(f"stopped {stopped}" if stopped else f"no local endpoint runs on port {port}")
+    print(f"stopped {stopped}" if stopped else f"no {what} runs on port {port}")
     return 0
 
 

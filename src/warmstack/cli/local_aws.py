@@ -76,7 +76,13 @@ def print_environment(port: int, *, as_json: bool) -> int:
     Raises:
         LocalError: None runs there.
     """
-    variables = environment(port, str(_stacks(port)["region"]), os.environ)
+    try:
+        variables = environment(port, str(_stacks(port)["region"]), os.environ)
+    except LocalError:
+        if not as_json:
+            # Guard: a shell takes an evaluation of nothing for a success, and what follows would go to AWS.
+            print("false")
+        raise
     if as_json:
         print_json(variables)
         return 0
@@ -97,9 +103,9 @@ def print_way_back(*, as_json: bool) -> int:
 
 
 def stop_aws(port: int) -> int:
-    """Stop what serves a port, and say how a shell that was led to it gets its own variables back."""
-    code = stop_local(port)
-    print('`eval "$(warmstack local aws env --unset)"` gives the shell back')
+    """Stop what serves a port, and say how a shell that was led to it is led there no more."""
+    code = stop_local(port, "local AWS")
+    print('`eval "$(warmstack local aws env --unset)"` takes its variables out of the shell; set your own anew')
     return code
 
 

@@ -23,12 +23,14 @@ class LocalServices:
         kind: ``aws`` for `warmstack local aws up`, ``endpoint`` for `warmstack local up`, else ``nothing``.
         account: The account of a local AWS.
         region: The Region that its SageMaker is in; empty where it does not tell.
+        is_refused: Whether nothing at all listens there.
     """
 
     port: int | None
     kind: Literal["aws", "endpoint", "nothing"]
     account: str = ""
     region: str = ""
+    is_refused: bool = False
 
     def lacks(self, what: str) -> str:
         """Return why something of AWS is not there, as the end of a sentence.
@@ -63,7 +65,8 @@ def services_at(url: str, *, seconds: float = ANSWER_SECONDS) -> LocalServices:
     except LocalError as error:
         if not isinstance(error.__cause__, HTTPError | None):
             # Nobody answers, or nobody of ours: a second question would wait as long again.
-            return LocalServices(port=port, kind="nothing")
+            reason = getattr(error.__cause__, "reason", None)
+            return LocalServices(port=port, kind="nothing", is_refused=isinstance(reason, ConnectionRefusedError))
     try:
         status = ask(url, "status", seconds=seconds)
     except LocalError:

@@ -82,6 +82,11 @@ def run_verify(where: TargetOrder, options: VerifyOptions, *, as_json: bool) -> 
             ),
             cloudformation,
         )
+        if where.port is not None and local is not None and local.is_refused:
+            raise OperateError(
+                f"{local.lacks('endpoint')}; `warmstack local up` or `warmstack local aws up` serves one, --port "
+                "names another port"
+            )
         order = VerifyOrder(
             endpoint=place.endpoint,
             region=connection.known_region(),

@@ -81,8 +81,8 @@ def _of_file(path: Path, stack: str | None) -> tuple[str, Mapping[str, str]]:
         value = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise NotConfigured(
-            f"{path} cannot be read ({error.strerror}); write it with cdk deploy --outputs-file {path.name}, or give "
-            "the name of a stack"
+            f"{path} cannot be read ({error.strerror}); write it with cdk deploy --outputs-file {path.name}, or "
+            "name a deployed stack; on the command line, --stack NAME"
         ) from error
     except (ValueError, RecursionError) as error:
         raise NotConfigured(f"{path} is no JSON file of cdk deploy --outputs-file: {error}") from error
@@ -91,7 +91,9 @@ def _of_file(path: Path, stack: str | None) -> tuple[str, Mapping[str, str]]:
         raise NotConfigured(f"{path} holds no outputs of a stack; cdk deploy --outputs-file writes such a file")
     if stack is None:
         if len(stacks) > 1:
-            raise NotConfigured(f"{path} holds several stacks ({', '.join(sorted(stacks))}); name one: stack='…'")
+            raise NotConfigured(
+                f"{path} holds several stacks ({', '.join(sorted(stacks))}); name one: stack=, or --stack"
+            )
         stack = next(iter(stacks))
     if stack not in stacks:
         raise NotConfigured(f"{path} has no stack {stack!r}; it has {', '.join(sorted(stacks))}")

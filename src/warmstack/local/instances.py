@@ -91,9 +91,9 @@ def note(folder: Path, host: str, port: int) -> Path:
 
 
 def serves_already(running: Running) -> LocalError:
-    """Return what to say of a port that a local endpoint serves."""
+    """Return what to say of a port that a local endpoint or a local AWS serves."""
     return LocalError(
-        f"a local endpoint serves port {running.port} already (process {running.pid}); `warmstack local down --port "
+        f"another one serves port {running.port} already (process {running.pid}); `warmstack local down --port "
         f"{running.port}` stops it, --port takes another one"
     )
 

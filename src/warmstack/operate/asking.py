@@ -60,6 +60,7 @@ _UNREADABLE = "ResponseParserError"
 _NOT_THERE = re.compile(r"could not find|does not exist|not found", re.IGNORECASE)
 # Classes of botocore's that end so are about credentials; a class more or less is told in its own words.
 _ABOUT_CREDENTIALS = re.compile(r"Credential|Token|SSO|ProfileNotFound|Login")
+_HERE = re.compile(r"//(localhost|127\.0\.0\.1|\[::1\])[:/\"]")
 _ABOUT_NETWORK = re.compile(r"Connect|Connection|Timeout|HTTPClient|Proxy|SSL|NewConnection")
 
 
@@ -89,6 +90,11 @@ class RefusedError(OperateError):
                 return f"allow {self.action} to whoever runs this"
             case "credentials":
                 return "log in again, or choose credentials with --profile or the environment"
+            case "network" if _HERE.search(self.said):
+                return (
+                    "nothing runs at this address: `warmstack local aws up` starts a local AWS there, and "
+                    '`eval "$(warmstack local aws env --unset)"` leads to AWS again'
+                )
             case "network":
                 return "look at the Region, the address, the proxy and the VPC"
             case "foreign":

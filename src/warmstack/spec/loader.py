@@ -6,6 +6,7 @@ other, then the language (pydantic), each pointing into the file that holds the 
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -117,7 +118,8 @@ class _Reading:
         try:
             return read_file(path)
         except FileNotFoundError:
-            self.error(f"there is no file {name}", mark, None if above else "`warmstack init NAME` writes a first spec")
+            hint = _near_file(path) or "`warmstack init NAME` writes a first spec"
+            self.error(f"there is no file {name}", mark, None if above else hint)
         except (OSError, ValueError) as error:
             self.error(f"{name} cannot be read: {reason_of(error)}", mark)
         return None
@@ -244,3 +246,11 @@ def _says(item: Node, path: Path) -> bool:
         if is_null(node):
             return True
     return True
+
+
+def _near_file(path: FilePath) -> str | None:
+    """Return the question whether another spec is meant: one beside it, or of the folder ``specs`` there."""
+    wanted = path.name if path.suffix else f"{path.name}.yaml"
+    there = {one.name: one for folder in (path.parent / "specs", path.parent) for one in folder.glob("*.yaml")}
+    near = difflib.get_close_matches(wanted, there, n=1, cutoff=0.75)
+    return f"did you mean {there[near[0]].as_posix()}?" if near else None

@@ -191,7 +191,7 @@ def test_a_chat_shows_what_was_cached(local: Local) -> None:
 
 def test_a_chat_without_sessions_says_so(local: Local) -> None:
     done = run(local, "chat", "parts", "--component", "parts-chat", "--max-tokens", "2", "--no-session", said="a\n")
-    assert "no session: the first bytes find the instance" in done.stderr
+    assert "no session: routing chooses the instance of each turn" in done.stderr
     assert "1 turn, 0 sessions opened" in done.stderr
 
 

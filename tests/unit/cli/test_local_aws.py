@@ -47,6 +47,8 @@ def test_without_one_it_says_so(tmp_path: Path) -> None:
         assert done.stderr == (
             "warmstack: no local AWS runs on port 1; `warmstack local aws up` starts one, --port names another port\n"
         )
+        # A shell that evaluates it fails, and goes on to nothing else.
+        assert done.stdout == ("false\n" if command == "env" else "")
         led = {"AWS_ENDPOINT_URL": "http://localhost:8789"}
         done = process("local", "aws", command, "--port", "1", cwd=tmp_path, env=led)
         assert done.stderr == (
@@ -115,7 +117,9 @@ def test_what_is_somebodys_own_stays() -> None:
 def test_the_end_says_how_the_shell_is_given_back(tmp_path: Path) -> None:
     done = process("local", "aws", "down", "--port", "1", cwd=tmp_path)
     assert done.returncode == 0
-    assert done.stdout.splitlines()[-1] == '`eval "$(warmstack local aws env --unset)"` gives the shell back'
+    assert done.stdout.splitlines()[-1] == (
+        '`eval "$(warmstack local aws env --unset)"` takes its variables out of the shell; set your own anew'
+    )
 
 
 @pytest.mark.parametrize(

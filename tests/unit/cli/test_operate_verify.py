@@ -60,14 +60,14 @@ def local(folder: Path) -> Iterator[Local]:
         yield local
 
 
-def run(folder: Path, local: Local | None, *words: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, local: Local | None, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     kept |= {"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/dev/null"}
     kept |= {"AWS_SHARED_CREDENTIALS_FILE": "/dev/null"}
     address = [] if local is None else ["--local", "--port", local.url.rpartition(":")[2]]
     return subprocess.run(
         [*PROGRAM, "verify", *words, *address],
-        cwd=folder, env=kept, capture_output=True, text=True, check=False, timeout=60,
+        cwd=folder, env=kept | more, capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
 
 
@@ -170,7 +170,18 @@ def test_an_address_that_is_none_is_one_message(folder: Path) -> None:
     assert done.stderr.startswith("warmstack: the address 'http://localhost:99999' is none: Port out of range")
 
 
-def test_an_address_that_answers_nothing_is_a_failure(folder: Path) -> None:
+def test_where_nothing_serves_the_way_out_is_told(folder: Path) -> None:
     done = run(folder, None, "demo-prod", "--local", "--port", "1")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "warmstack: nothing of Warmstack answers on port 1; `warmstack local up` or `warmstack local aws up` serves "
+        "one, --port names another port\n"
+    )
+
+
+def test_an_address_that_answers_nothing_is_a_failure(folder: Path) -> None:
+    keys = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
+    done = run(folder, None, "demo-prod", "--region", "us-west-2", "--endpoint-url", "http://localhost:1", **keys)
     assert done.returncode == 1
     assert "EndpointConnectionError" in done.stdout
+    assert "nothing runs at this address: `warmstack local aws up`" in " ".join(done.stdout.split())

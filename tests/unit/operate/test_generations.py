@@ -103,4 +103,4 @@ def test_a_session_whose_end_is_not_confirmed_is_a_failure() -> None:
     assert result.outcome == "fail"
     assert result.seen == "a session was opened and used; the answer to its end names no session as closed"
     (unknown,) = check_sessions(lambda _: cast(EndpointClient, Client()), [ONE], sessions=None, wall=datetime.now(UTC))
-    assert unknown.seen == "no sessions: no stack and no template says that it has"
+    assert unknown.seen == "not looked at: no stack and no template says whether it has sessions"

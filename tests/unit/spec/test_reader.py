@@ -132,6 +132,11 @@ def test_a_large_file_is_not_read_whole(tmp_path: Path) -> None:
 def test_absent_file_folder_and_device(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"there is no file .*none.yaml"):
         load_spec(tmp_path / "none.yaml")
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs" / "sticky-chat.yaml").write_text("name: a\n", encoding="utf-8")
+    for wrong in ("sticky-chat", "specs/sticky-chatt.yaml", "stickychat.yaml"):
+        with pytest.raises(SpecError, match=r"did you mean .*/specs/sticky-chat\.yaml\?"):
+            load_spec(tmp_path / wrong)
     with pytest.raises(SpecError, match="it is a folder"):
         load_spec(tmp_path)
     with pytest.raises(SpecError, match="it is not a regular file"):

@@ -45,8 +45,10 @@ def check_sessions(
     """
     bases = [one for one in asked if one.base is None]
     if not sessions:
-        why = "the stack says that it has none" if sessions is False else "no stack and no template says that it has"
-        yield checks.SESSION.skipped(bases[0].shown if bases else "sessions", f"no sessions: {why}")
+        seen = "no sessions: the stack says that it has none"
+        if sessions is None:
+            seen = "not looked at: no stack and no template says whether it has sessions"
+        yield checks.SESSION.skipped(bases[0].shown if bases else "sessions", seen)
         return
     for one in bases:
         yield _session(client_of(one.name), one.shown, wall)
