@@ -28,6 +28,8 @@ def main() -> None:
         _let_output_go()
         sys.exit(1)
     except SystemExit:
+        # From here on the exit code says what there is to say.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         raise
     except BaseException as error:
         # Guard: pydantic's core makes an interrupt that breaks off its imports into a panic, which is no Exception.

@@ -27,6 +27,9 @@ STACKLESS = "port 8787 serves a local endpoint, which has no stacks"
 OUTPUTS = [{"OutputKey": key, "OutputValue": value} for key, value in (("EndpointName", "demo"), ("Dialect", "vllm"))]
 
 
+NO_ENDPOINT = "the stack has no output EndpointName; it is not a Warmstack endpoint stack"
+
+
 def find(
     target: str | None = None,
     *,
@@ -110,16 +113,13 @@ def test_a_stack_that_is_not_there_or_publishes_nothing_is_an_error_with_the_way
         find(stack="demo-prod", client=cloudformation(describe_stacks=denied))
     stacks = cloudformation().describe_stacks()
     for status, way_out in (
-        ("ROLLBACK_COMPLETE", "read its first failed event, mend it, and deploy again"),
-        ("CREATE_COMPLETE", "give the endpoint's name besides --stack"),
+        ("ROLLBACK_COMPLETE", "it publishes no endpoint; read its first failed event, mend it, and deploy again"),
+        ("CREATE_COMPLETE", f"{NO_ENDPOINT}; give the endpoint's name besides --stack"),
     ):
         stacks["Stacks"][0] |= {"StackStatus": status, "Outputs": []}
         with pytest.raises(OperateError) as caught:
             find(stack="demo-prod", client=cloudformation(describe_stacks=stacks))
-        assert str(caught.value) == (
-            f"--stack is 'demo-prod', whose status is {status}: the stack has no output EndpointName; it is not a "
-            f"Warmstack endpoint stack; {way_out}"
-        )
+        assert str(caught.value) == f"--stack is 'demo-prod', whose status is {status}: {way_out}"
 
 
 def test_a_file_of_outputs_names_the_stack_to_ask(outputs: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from moto import mock_aws
 
 from tests.unit.operate.fakes import Scripted, refused
-from tests.unit.operate.preflighting import BUCKET, PREFIX, SPEC, Stage, fitted, look, plan_of, seen, stage
+from tests.unit.operate.preflighting import BUCKET, PREFIX, SHARDS, SPEC, Stage, fitted, look, plan_of, seen, stage
 from tests.unit.operate.verifying import one
 from warmstack.plan import Plan
 
@@ -147,6 +148,34 @@ def test_what_a_listing_that_is_cut_does_not_show_is_unseen(
         result = one(report, check)
         assert (result.outcome, result.seen.startswith(cut + what)) == ("unseen", True), result
     assert [each for each in report.results if each.check.id == "weights-size"] == []
+
+
+@pytest.mark.parametrize("other", ["t.bin", "scheduler.pt"])
+def test_an_empty_file_beside_a_drafts_weights_is_nobodys(made: Stage, tmp_path: Path, other: str) -> None:
+    folder = f"{PREFIX}drafts/eagle3/"
+    weights = "model.safetensors" if other == "t.bin" else "pytorch_model.bin"
+    for name, body in (("config.json", b"{}"), (weights, b"x"), (other, b"")):
+        made.put(folder + name, body)
+    result = seen(made, plan_of(tmp_path, DRAFT_SPEC), "draft")
+    assert result.outcome == ("pass" if other == "t.bin" else "warning")
+
+
+def test_of_mistrals_own_form_only_its_own_files_count(made: Stage, plan: Plan) -> None:
+    """A download of `consolidated*` and `*.json` brings the other form's index without its files."""
+    for name in SHARDS:
+        made.delete(PREFIX + name)
+    made.put(f"{PREFIX}params.json", b"{}")
+    made.put(f"{PREFIX}consolidated.safetensors", b"x")
+    of_mistral = [
+        replace(one, engine_settings={**one.engine_settings, "load_format": "mistral"}) for one in plan.models
+    ]
+    plan = replace(plan, models=tuple(of_mistral))
+    result = seen(made, plan, "weights-shards")
+    assert (result.outcome, result.seen) == ("pass", "1 safetensors, none missing")
+    index = b'{"weight_map": {"a": "consolidated.safetensors", "b": "consolidated-b.safetensors"}}'
+    made.put(f"{PREFIX}consolidated.safetensors.index.json", index)
+    result = seen(made, plan, "weights-shards")
+    assert result.seen == "1 of 2 files are missing: consolidated-b.safetensors"
 
 
 def test_a_draft_that_lacks_a_shard_fails(made: Stage, tmp_path: Path) -> None:

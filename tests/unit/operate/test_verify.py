@@ -48,6 +48,7 @@ def test_a_healthy_endpoint_with_components_passes(tmp_path: Path) -> None:
         ("active-model", "model"): "skipped",
         ("component-in-service", "chat"): "pass",
         ("component-copies", "chat"): "pass",
+        ("component-definition", "chat"): "pass",
         ("component-in-service", "legal"): "pass",
         ("component-definition", "legal"): "pass",
         ("canary", "chat"): "pass",
@@ -210,7 +211,7 @@ def test_an_adapter_of_another_archive_is_reported(tmp_path: Path) -> None:
     other = replace(more.components[1], artifact_url="s3://acme-adapters/legal-2.tar.gz")
     with running(parts(), folder=tmp_path) as local:
         report = look(local, "parts", defined=replace(more, components=(more.components[0], other)))
-    assert one(report, "component-definition").seen == (
+    assert one(report, "component-definition", "legal").seen == (
         "it is not that of cdk.out: its archive is s3://acme-adapters/legal.tar.gz, defined is "
         "s3://acme-adapters/legal-2.tar.gz"
     )

@@ -64,7 +64,7 @@ class Documents:
             "EndpointArn": self.arn("endpoint", endpoint.name),
             "VariantName": self.variant_name(endpoint, component),
             "Specification": _specification(definition),
-            "CreationTime": endpoint.created_at,
+            "CreationTime": component.created_at or endpoint.created_at,
             "LastModifiedTime": component.progress.changed_at or endpoint.created_at,
             "InferenceComponentStatus": _component_status(endpoint, component),
         }
@@ -93,14 +93,22 @@ def _specification(definition: ComponentDefinition) -> dict[str, Any]:
             "Container": {"ArtifactUrl": definition.artifact_url},
         }
     model = definition.model
+    needs = {
+        "NumberOfAcceleratorDevicesRequired": definition.accelerators,
+        "NumberOfCpuCoresRequired": definition.cpu_cores,
+        "MinMemoryRequiredInMb": definition.min_memory_mib,
+        "MaxMemoryRequiredInMb": definition.max_memory_mib,
+    }
+    asked = {"ComputeResourceRequirements": {name: value for name, value in needs.items() if value is not None}}
     if model.logical_id != definition.logical_id:
-        return {"ModelName": model.name}
+        return {"ModelName": model.name, **asked}
     # It has no model's name: its container is its own.
     container: dict[str, Any] = {
         "DeployedImage": {"SpecifiedImage": model.image},
         "Environment": dict(model.environment),
     }
-    return {"Container": container | ({"ArtifactUrl": definition.artifact_url} if definition.artifact_url else {})}
+    archive = {"ArtifactUrl": definition.artifact_url} if definition.artifact_url else {}
+    return {"Container": container | archive, **asked}
 
 
 def _serving(endpoint: Endpoint, component: Component) -> list[object]:

@@ -75,7 +75,7 @@ class Changes:
 
     def create_component(self, endpoint: Endpoint, definition: ComponentDefinition) -> None:
         """Create a component: its copies start, or its base's copies load it."""
-        component = Component(definition=definition, progress=self._now("Creating"))
+        component = Component(definition=definition, progress=self._now("Creating"), created_at=self.platform.clock())
         endpoint.components[definition.name] = component
         comes = self._start if definition.base is None else self._load
         self._run(component, partial(comes, endpoint, component))

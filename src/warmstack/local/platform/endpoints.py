@@ -52,6 +52,7 @@ class Component:
         refuses: Whether it has no capacity, because a fault says so.
         reduction: That it has fewer copies than its caller asks for, and why; empty if it has them all.
         progress: Where it is in its life.
+        created_at: When it was made, in seconds since the epoch; 0 for one that came with its endpoint.
     """
 
     definition: ComponentDefinition
@@ -59,6 +60,7 @@ class Component:
     refuses: bool = False
     reduction: str = ""
     progress: Progress = field(default_factory=Progress)
+    created_at: float = 0.0
 
     @property
     def name(self) -> str:

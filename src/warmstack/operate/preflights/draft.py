@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from warmstack.operate.asking import RefusedError, not_seen
 from warmstack.operate.preflights import checks
 from warmstack.operate.preflights.account import Account
-from warmstack.operate.preflights.shards import check_shards
+from warmstack.operate.preflights.shards import check_shards, pickles_of
 from warmstack.operate.preflights.storage import list_prefix
 from warmstack.operate.results import Result
 from warmstack.plan import ServedModel
 
 CONFIG = "config.json"
-_WEIGHTS = (".safetensors", ".bin", ".pt", ".pth")
 
 
 def check_draft(served: ServedModel, account: Account, uri: str) -> Iterator[Result]:
@@ -30,13 +29,12 @@ def check_draft(served: ServedModel, account: Account, uri: str) -> Iterator[Res
     except RefusedError as refused:
         yield not_seen(checks.DRAFT, subject, refused)
         return
-    weights = [name for name in inside.files if name.endswith(_WEIGHTS)]
+    weights = [name for name in inside.files if name.endswith(".safetensors")] or pickles_of(inside.files)
     lacks = ([] if CONFIG in inside.files else [CONFIG]) + ([] if weights else ["its weights"])
-    empty = sorted(name for name in (CONFIG, *weights) if inside.files.get(name) == 0)
     if not inside.files and not inside.folders:
         yield checks.DRAFT.failed(subject, "there is no such folder")
-    elif empty:
-        yield checks.DRAFT.failed(subject, f"empty: {', '.join(empty)}")
+    elif inside.files.get(CONFIG) == 0:
+        yield checks.DRAFT.failed(subject, f"empty: {CONFIG}")
     elif lacks and not inside.whole:
         yield inside.not_listed(checks.DRAFT, f"{' and '.join(lacks)} not among them")
     elif lacks:

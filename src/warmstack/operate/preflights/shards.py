@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from warmstack.operate.asking import RefusedError, not_seen
 from warmstack.operate.preflights.account import Account
@@ -13,10 +13,15 @@ from warmstack.operate.results import Check, Result
 
 INDEX = "model.safetensors.index.json"
 PICKLED_INDEX = "pytorch_model.bin.index.json"
+CONSOLIDATED = "consolidated"
+CONSOLIDATED_INDEX = "consolidated.safetensors.index.json"
+_OF_TRAINING = re.compile(r"(optimizer|scheduler|scaler|training_args|rng_state.*)\.(bin|pt|pth)")
 _SHARD = re.compile(r"(?P<stem>.+)-(?P<number>[0-9]{5})-of-(?P<count>[0-9]{5})\.(?P<ending>safetensors|bin)")
 
 
-def check_shards(account: Account, place: Prefix, subject: str, check: Check) -> Iterator[Result]:
+def check_shards(
+    account: Account, place: Prefix, subject: str, check: Check, *, is_mistral: bool = False
+) -> Iterator[Result]:
     """Yield whether every file of the weights is there.
 
     Args:
@@ -24,21 +29,29 @@ def check_shards(account: Account, place: Prefix, subject: str, check: Check) ->
         place: The folder.
         subject: What it is called in the report.
         check: The check that it belongs to.
+        is_mistral: Whether the engine loads Mistral's own form (``load_format: mistral``): of a folder that has the
+            same weights twice it reads ``consolidated…`` alone.
     """
     root = place.files
-    files = {name: size for name, size in root.items() if name.endswith(".safetensors")}
-    pickles = [name for name in root if name.endswith((".bin", ".pt", ".pth"))]
+    files = {
+        name: size
+        for name, size in root.items()
+        if name.endswith(".safetensors") and (not is_mistral or name.startswith(CONSOLIDATED))
+    }
+    pickles = pickles_of(root) if not is_mistral else []
     empty = sorted(name for name in files or pickles if root[name] == 0)
     if not empty and not place.whole:
         yield place.not_listed(check, "whether every file of the weights is there is not known")
         return
     if not files and not pickles:
-        yield check.failed(subject, "there are no safetensors directly under the prefix")
+        what = f"{CONSOLIDATED}*.safetensors, which is what load_format mistral reads," if is_mistral else "safetensors"
+        yield check.failed(subject, f"there are no {what} directly under the prefix")
         return
     wanted = _wanted(files or {name: root[name] for name in pickles})
     unread: RefusedError | None = None
     try:
-        wanted |= _indexed(account, place, INDEX if files else PICKLED_INDEX)
+        index = CONSOLIDATED_INDEX if is_mistral else INDEX if files else PICKLED_INDEX
+        wanted |= _indexed(account, place, index)
     except RefusedError as refused:
         unread = refused
     except ValueError as error:
@@ -59,6 +72,11 @@ def check_shards(account: Account, place: Prefix, subject: str, check: Check) ->
         )
     else:
         yield check.passed(subject, f"{len(files)} safetensors, none missing", files=len(files))
+
+
+def pickles_of(files: Iterable[str]) -> list[str]:
+    """Return the names of weights that are pickles; what a trainer leaves beside them is none."""
+    return [one for one in files if one.endswith((".bin", ".pt", ".pth")) and not _OF_TRAINING.fullmatch(one)]
 
 
 def _wanted(files: dict[str, int]) -> set[str]:

@@ -58,7 +58,8 @@ def _prefix(served: ServedModel, account: Account, uri: str, settings: set[str])
         yield checks.WEIGHTS.failed(uri, "there is nothing under this prefix")
         return
     yield _files(served, account, uri, place)
-    yield from check_shards(account, place, uri, checks.SHARDS)
+    is_mistral = served.engine_settings.get("load_format") == "mistral"
+    yield from check_shards(account, place, uri, checks.SHARDS, is_mistral=is_mistral)
     if place.whole:
         yield from _size(served, uri, place)
     yield from check_properties(served.server, settings, account, uri, place)

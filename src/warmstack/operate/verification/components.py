@@ -8,7 +8,7 @@ from warmstack.assembly import ComponentDefinition
 from warmstack.operate.asking import not_seen
 from warmstack.operate.results import Result
 from warmstack.operate.verification import checks
-from warmstack.operate.verification.differences import base_differences, needs_of
+from warmstack.operate.verification.differences import base_differences, needs_defined, needs_of
 from warmstack.operate.verification.expected import Expected
 from warmstack.operate.verification.live import LiveComponent
 from warmstack.operate.verification.waiting import Settled
@@ -86,6 +86,8 @@ def _definition(one: LiveComponent, defined: ComponentDefinition, source: str) -
         yield checks.DEFINITION.failed(one.name, f"it is not that of {source}: {'; '.join(differences)}")
     elif defined.base is not None or one.needs:
         yield checks.DEFINITION.passed(one.name, seen)
+    elif needs_defined(defined):
+        yield checks.DEFINITION.skipped(one.name, "this address does not tell what a copy asks for")
 
 
 def _adapter_differences(defined: ComponentDefinition, live: LiveComponent) -> Iterator[str]:

@@ -171,7 +171,8 @@ def _published(stack: str, region: str | None, cloudformation: Callable[[], Any]
             way_out = "give the endpoint's name besides --stack"
         elif work_on(deployed):
             way_out = "wait until it has come to its end"
-        raise OperateError(f"--stack is {stack!r}, whose status is {deployed.status}: {error}; {way_out}") from error
+        why = str(error) if deployed.status in COMPLETE else "it publishes no endpoint"
+        raise OperateError(f"--stack is {stack!r}, whose status is {deployed.status}: {why}; {way_out}") from error
 
 
 def _nothing(_: LiveEndpoint) -> Expected | None:

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 
 from tests.unit.local.aws.fake_sagemaker import OTHER_ACCOUNT
 from tests.unit.local.aws.running import CAPABILITIES, Running, running
-from tests.unit.local.aws.templates import config, endpoint, parameter, text, variant, variant_text
+from tests.unit.local.aws.templates import components, config, endpoint, parameter, text, variant, variant_text
 from warmstack.local.aws.resources.registry import HANDLERS
 from warmstack.local.aws.stacks.removal import Removal
 
@@ -119,6 +119,24 @@ def test_after_a_replacement_that_failed_half_way_what_was_there_is_what_changes
     assert aws.update(variant_text(), DisableRollback=True)["StackStatus"] == "UPDATE_COMPLETE", aws.failed()
     assert aws.sagemaker.operations() == ["DeleteEndpoint"]
     assert aws.sagemaker.names("Endpoint") == ["demo"]
+
+
+def test_what_changes_while_a_failed_resource_is_removed_is_not_lost() -> None:
+    def resources(value: str) -> str:
+        many = {f"P{number}": parameter(value, f"/p{number}") for number in range(12)}
+        outputs = {"Out": {"Value": {"Fn::GetAtt": ["P11", "Value"]}}}
+        return text({**json.loads(components())["Resources"], **many}, Outputs=outputs)
+
+    with running(account=OTHER_ACCOUNT, linger_seconds=0.01, pace=0.01) as aws:
+        aws.sagemaker.failures["InferenceComponent chat"] = "no capacity"
+        assert aws.create(resources("old"), DisableRollback=True)["StackStatus"] == "CREATE_FAILED"
+        aws.sagemaker.failures.clear()
+        assert aws.update(resources("new"))["StackStatus"] == "UPDATE_COMPLETE", aws.failed()
+        assert aws.outputs() == {"Out": "new"}
+        shown = {one["ResourceStatus"] for name, one in aws.resources().items() if name.startswith("P")}
+        assert shown == {"UPDATE_COMPLETE"}
+        assert aws.update(resources("old"))["StackStatus"] == "UPDATE_COMPLETE"
+        assert aws.client("ssm").get_parameter(Name="/p3")["Parameter"]["Value"] == "old"
 
 
 def test_what_a_stack_that_is_being_made_imports_stays() -> None:

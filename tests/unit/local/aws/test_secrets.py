@@ -6,9 +6,24 @@ from typing import Any
 
 import pytest
 
+from tests.unit.local.aws.running import Running
+from tests.unit.local.aws.templates import text
 from warmstack.local.aws.stacks.secrets import masked
 
 SECRETS = {"hunter2", "hunter2secret", "1"}
+
+
+def test_a_reason_has_no_hidden_value(aws: Running) -> None:
+    buckets = {
+        one: {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Ref": "Name"}}} for one in ("One", "Two")
+    }
+    buckets["Two"]["DependsOn"] = "One"
+    aws.create(
+        text(buckets, Parameters={"Name": {"Type": "String", "NoEcho": True}}),
+        Parameters=[{"ParameterKey": "Name", "ParameterValue": "hunter2secret"}],
+    )
+    assert aws.reasons()["Two CREATE_FAILED"] == "**** already exists"
+    assert not [one for one in aws.reports if "hunter2secret" in one]
 
 
 @pytest.mark.parametrize(

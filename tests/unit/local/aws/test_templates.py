@@ -166,6 +166,13 @@ def test_rules_are_checked(aws: Running) -> None:
         aws.update(other)
 
 
+def test_every_member_of_a_list_is_looked_at(aws: Running) -> None:
+    both = [{"Fn::EachMemberIn": [{"Ref": "Zones"}, ["a", "b", "c"]]}, {"Fn::EachMemberEquals": [["1", 1], "1"]}]
+    rules = {"R": {"Assertions": [{"Assert": one} for one in both]}}
+    zones = {"Zones": {"Type": "List<String>", "Default": "a,b"}}
+    assert aws.create(text({"One": parameter("1")}, Parameters=zones, Rules=rules))["StackStatus"] == "CREATE_COMPLETE"
+
+
 @pytest.mark.parametrize(
     ("condition", "said"),
     [
@@ -173,6 +180,9 @@ def test_rules_are_checked(aws: Running) -> None:
         ({"Fn::Contains": [["a", ["b"]], "a"]}, "rule R: Fn::Contains takes a list of texts and a text"),
         ({"Fn::Contains": ["a"]}, "rule R: Fn::Contains takes a list of texts and a text"),
         ({"Fn::Contains": [["a"], {"Fn::GetAZs": ""}]}, "rule R: .*cannot be answered: Fn::GetAZs"),
+        ({"Fn::EachMemberIn": [["a"], "b"]}, "rule R: Fn::EachMemberIn takes two lists of texts"),
+        ({"Fn::EachMemberIn": [["a", "c"], ["a", "b"]]}, "an assertion of rule R does not hold"),
+        ({"Fn::EachMemberEquals": [["a", "b"], "a"]}, "an assertion of rule R does not hold"),
         ({"Fn::Not": {"Fn::Equals": ["a", "b"]}}, "rule R: Fn::Not takes a list of one condition"),
         ({"Fn::And": []}, "rule R: Fn::And takes a list of conditions"),
         ({"Fn::Or": 5}, "rule R: Fn::Or takes a list of conditions"),

@@ -45,7 +45,7 @@ _OF_AWS = (
     "AWS::EC2::Volume::Id",
     "AWS::Route53::HostedZone::Id",
 )
-_OF_VALUES = ("CommaDelimitedList", *_OF_AWS, *(f"List<{one}>" for one in _OF_AWS))
+_OF_VALUES = ("CommaDelimitedList", "List<String>", *_OF_AWS, *(f"List<{one}>" for one in _OF_AWS))
 PARAMETER_TYPES = frozenset(
     {
         "AWS::SSM::Parameter::Name",
@@ -53,7 +53,7 @@ PARAMETER_TYPES = frozenset(
         "Number",
         "String",
         *_OF_VALUES,
-        *(f"AWS::SSM::Parameter::Value<{one}>" for one in (*_OF_VALUES, "List<String>", "String")),
+        *(f"AWS::SSM::Parameter::Value<{one}>" for one in (*_OF_VALUES, "String")),
     }
 )
 _POLICIES = {

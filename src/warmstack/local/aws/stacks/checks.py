@@ -8,6 +8,7 @@ from typing import Any
 from warmstack.assembly.unresolved import Unresolved, as_text
 from warmstack.local.aws.errors import StackError, invalid
 from warmstack.local.aws.resources.property_names import check_names
+from warmstack.local.aws.resources.recorded import CUSTOM_RESOURCE
 from warmstack.local.aws.resources.registry import HANDLERS, handler_of
 from warmstack.local.aws.stacks.capabilities import needed_capability
 from warmstack.local.aws.stacks.graph import dependencies
@@ -111,6 +112,8 @@ def _check_attributes(template: LiveTemplate, node: Any, where: str) -> None:
         known = None if handler is None else handler.attributes
         if one.attribute is not None and known is not None and one.attribute not in known:
             has = f"it has {', '.join(sorted(known))}" if known else "it has none"
+            if handler is CUSTOM_RESOURCE:
+                has = "those of a custom resource come from its function, which does not run here"
             raise invalid(
                 f"{where}: {one.logical_id} ({kind}) has no attribute {one.attribute!r} in the local AWS; {has}"
             )

@@ -193,7 +193,7 @@ class Executor:
             stack.deleted = journal.now()
             journal.stack(stack, "DELETE_COMPLETE")
             return
-        stack.forget(removal.removed)
+        stack.forget(removal.removed, with_unmade=True)
         failed = ", ".join(sorted(removal.failed))
         journal.stack(stack, "DELETE_FAILED", f"The following resource(s) failed to delete: [{failed}].")
 
@@ -271,7 +271,7 @@ class Executor:
         journal.stack(stack, "ROLLBACK_IN_PROGRESS", reason)
         removal = Removal(self.workshop, stack, everything(stack), on_undo)
         is_gone = await removal.run()
-        stack.forget(removal.removed)
+        stack.forget(removal.removed, with_unmade=True)
         if is_gone:
             stack.outputs = ()
             self._settle(stack, stack.desired, "ROLLBACK_COMPLETE", imports=())

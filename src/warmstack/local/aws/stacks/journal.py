@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from warmstack.local.aws.stacks.records import STACK_TYPE, Event, Resource, Stack
+from warmstack.local.aws.stacks.secrets import masked
 
 Report = Callable[[str], None]
 
@@ -28,6 +29,7 @@ class Journal:
 
     def stack(self, stack: Stack, status: str, reason: str = "") -> None:
         """Set a stack's status."""
+        reason = masked(reason, stack.secrets)
         stack.status, stack.reason = status, reason
         resource = Resource(logical_id=stack.name, kind=STACK_TYPE, physical_id=stack.id, changed_at=self.now())
         self._write(stack, replace(resource, status=status, reason=reason), event_id=str(uuid.uuid4()))
@@ -35,6 +37,7 @@ class Journal:
 
     def resource(self, stack: Stack, resource: Resource, status: str, reason: str = "") -> Resource:
         """Write down a resource's status; return the resource with it."""
+        reason = masked(reason, stack.secrets)
         found = replace(resource, status=status, reason=reason, changed_at=self.now())
         self._write(stack, found, event_id=f"{found.logical_id}-{status}-{uuid.uuid4()}", properties=found.properties)
         if not (resource.status == status and status.endswith("_IN_PROGRESS")):

@@ -205,10 +205,18 @@ class Stack:
         """Whether it is gone."""
         return self.status == "DELETE_COMPLETE"
 
-    def forget(self, removed: Iterable[Resource]) -> None:
-        """Forget resources that are gone: what bears their names later may be another stack's."""
+    def forget(self, removed: Iterable[Resource], *, with_unmade: bool = False) -> None:
+        """Forget resources that are gone: what bears their names later may be another stack's.
+
+        Args:
+            removed: What is gone.
+            with_unmade: Whether those are forgotten, too, of which nothing was ever there.
+        """
         gone = {one.key for one in removed}
-        self.resources = {name: one for name, one in self.resources.items() if one.physical_id and one.key not in gone}
+        # In place: steps that are under way hold on to it.
+        for name, one in list(self.resources.items()):
+            if one.key in gone or (with_unmade and not one.physical_id):
+                del self.resources[name]
         self.fresh = [one for one in self.fresh if one.key not in gone]
         self.leftovers = [one for one in self.leftovers if one.key not in gone]
 

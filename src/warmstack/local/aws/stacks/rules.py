@@ -12,6 +12,8 @@ _TAKES = {
     "Condition": "the name of a condition",
     "Fn::And": "a list of conditions",
     "Fn::Contains": "a list of texts and a text",
+    "Fn::EachMemberEquals": "a list of texts and a text",
+    "Fn::EachMemberIn": "two lists of texts",
     "Fn::Equals": "two values",
     "Fn::Not": "a list of one condition",
     "Fn::Or": "a list of conditions",
@@ -45,7 +47,14 @@ def _holds(template: LiveTemplate, node: Any, where: str) -> bool:
     ((name, argument),) = node.items()
     match name, argument:
         case "Fn::Contains", [values, value]:
-            return _contains(template, values, value, where)
+            among, wanted = _answered(template, name, [values, value], where)
+            return wanted[0] in among
+        case "Fn::EachMemberEquals", [values, value]:
+            among, wanted = _answered(template, name, [values, value], where)
+            return all(one == wanted[0] for one in among)
+        case "Fn::EachMemberIn", [values, others]:
+            among, wanted = _answered(template, name, [values, others], where, lists=2)
+            return set(among) <= set(wanted)
         case "Fn::Not", [one]:
             return not _holds(template, one, where)
         case "Fn::And" | "Fn::Or", [_, *_]:
@@ -62,11 +71,16 @@ def _holds(template: LiveTemplate, node: Any, where: str) -> bool:
     raise invalid(f"rule {where} uses {name}, which the local AWS does not know; it has {known}")
 
 
-def _contains(template: LiveTemplate, values: Any, value: Any, where: str) -> bool:
-    among, wanted = (template.resolve(one, where) for one in (values, value))
-    if unknown := first_unknown([among, wanted]):
-        raise invalid(f"rule {where}: {unknown.text} cannot be answered: {unknown.why}")
-    texts = [as_text(one) for one in among] if isinstance(among, list) else [None]
-    if None in texts or as_text(wanted) is None:
-        raise invalid(f"rule {where}: Fn::Contains takes {_TAKES['Fn::Contains']}")
-    return as_text(wanted) in texts
+def _answered(template: LiveTemplate, name: str, given: list[Any], where: str, *, lists: int = 1) -> list[list[str]]:
+    """Return the arguments of a function as texts: so many lists, then single values as lists of one."""
+    found: list[list[str]] = []
+    for place, one in enumerate(given):
+        value = template.resolve(one, where)
+        if unknown := first_unknown(value):
+            raise invalid(f"rule {where}: {unknown.text} cannot be answered: {unknown.why}")
+        values = value if place < lists else [value]
+        texts = [as_text(each) for each in values] if isinstance(values, list) else [None]
+        if None in texts:
+            raise invalid(f"rule {where}: {name} takes {_TAKES[name]}")
+        found.append([each for each in texts if each is not None])
+    return found
