@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -313,6 +314,19 @@ def test_a_component_that_fails_says_why(aws: Running) -> None:
     aws.sagemaker.failures["InferenceComponent chat"] = "no room for another copy"
     aws.create(components())
     assert aws.failed()["Chat CREATE_FAILED"] == "no room for another copy"
+
+
+def test_a_container_whose_environment_has_a_number_is_updated(aws: Running) -> None:
+    """SageMaker describes the number as a text, which is no other value."""
+
+    def template(copies: int) -> str:
+        document = json.loads(components(copies=copies))
+        container = {"Image": "image:1", "Environment": {"SIZE": 1, "FAST": True}}
+        document["Resources"]["Chat"]["Properties"]["Specification"] = {"Container": container}
+        return json.dumps(document)
+
+    aws.create(template(2))
+    assert aws.update(template(3))["StackStatus"] == "UPDATE_COMPLETE", aws.failed()
 
 
 def test_a_custom_resource_says_that_nothing_ran(aws: Running) -> None:

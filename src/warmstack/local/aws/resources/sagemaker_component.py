@@ -98,7 +98,9 @@ def _changed(order: Order, before: Existing) -> dict[str, Any] | None:
 
 def _former(order: Order, found: Mapping[str, Any]) -> str:
     """Return which part of its specification a component has not taken; empty where it runs what it is to run."""
-    wanted, now = _names(order).get("Specification") or {}, found.get("Specification") or {}
+    # As SageMaker was sent it, where a number in an environment is a text.
+    wanted = members_of("UpdateInferenceComponent", _changeable(order)).get("Specification") or {}
+    now = found.get("Specification") or {}
     container, runs = wanted.get("Container") or {}, now.get("Container") or {}
     for what, one, other in (
         ("ModelName", wanted.get("ModelName"), now.get("ModelName")),
