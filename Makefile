@@ -22,7 +22,7 @@ lower = $(shell printf %s $(call quoted,$(1)) | tr '[:upper:]' '[:lower:]')
 demo_port = $(if $(filter command,$(origin PORT)),--port $(call quoted,$(PORT)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-engine test-image test-browser test-clients test-deploy image-login check synth diff bench docs lock clean
+.PHONY: help setup demo test test-engine test-image test-browser test-clients test-deploy image-login lint check synth diff bench docs lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,14 +64,16 @@ test-deploy: ## Deploy, edit and destroy stacks with the real CDK CLI, against t
 	@$(SETUP) dev
 	$(BIN)/pytest -m deploy $(ARGS) tests/deploy
 
-check: ## Lint, types, boundaries, tests with coverage, and the synthesized templates
+lint: ## Lint, format, types, boundaries and the synthesized templates: what a change has to pass besides its tests
 	@$(SETUP) dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(wildcard src stacks container scripts app.py)
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2 -q --cov --cov-report=term
 	$(BIN)/python scripts/check_templates.py
+
+check: lint ## What a change has to pass: lint, and the tests with their coverage
+	$(BIN)/pytest -n 2 -q --cov --cov-report=term
 
 synth: ## Synthesize the CloudFormation templates to cdk.out (SPEC=specs/x.yaml for one)
 	@$(SETUP) runtime
