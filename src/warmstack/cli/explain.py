@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import sys
 
 from rich.table import Table
@@ -24,7 +25,7 @@ def explain_check(check: str | None, *, as_json: bool) -> int:
         return 0
     found = CHECKS.get(check.upper())
     if found is None:
-        print(f"warmstack: {check!r} is no check; `warmstack explain` lists them", file=sys.stderr)
+        print(f"warmstack: {check!r} is no check;{_meant(check)} `warmstack explain` lists them", file=sys.stderr)
         return 1
     if as_json:
         print_json(dataclasses.asdict(found))
@@ -36,3 +37,10 @@ def explain_check(check: str | None, *, as_json: bool) -> int:
     if found.severity != "error" and found.id != "WS011":
         print(f'Accept:  acknowledge: {{{found.id}: "why it is fine here"}}')
     return 0
+
+
+def _meant(written: str) -> str:
+    """Return the check that has the number in what was written, as a question, or nothing."""
+    number = re.fullmatch(r"(?:ws)?[-_ ]?0*([0-9]{1,3})", written, re.IGNORECASE | re.ASCII)
+    check = f"WS{int(number[1]):03}" if number else ""
+    return f" did you mean {check}?" if check in CHECKS else ""

@@ -121,7 +121,14 @@ def test_explain(run: Runner) -> None:
     assert len(json.loads(run("explain", "--json"))) > 50
     run("explain", "WS999")
     assert run.code == 1
-    assert "is no check" in run.err
+    assert run.err == "warmstack: 'WS999' is no check; `warmstack explain` lists them\n"
+
+
+@pytest.mark.parametrize("written", ["WS51", "ws-051", "51"])
+def test_explain_knows_a_check_by_its_number(run: Runner, written: str) -> None:
+    run("explain", written)
+    assert run.code == 1
+    assert run.err.startswith(f"warmstack: {written!r} is no check; did you mean WS051?")
 
 
 def test_catalog(run: Runner) -> None:
