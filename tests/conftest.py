@@ -8,10 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Before the first import of aws_cdk: its own validation takes seconds for each synthesis.
 os.environ.setdefault("CDK_VALIDATION", "false")
 os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
+
+# Whether an example takes 200 ms says how busy the machine is, and nothing about the code.
+settings.register_profile("warmstack", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("warmstack")
 
 ROOT = Path(__file__).parents[1]
 

@@ -6,7 +6,8 @@ import logging
 import socket
 import struct
 import time
-from collections.abc import Iterator
+import urllib.request
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,6 +19,7 @@ from tests.unit.local.running import Local, running
 from warmstack.local.platform.fault_orders import FaultOrder, inflict
 from warmstack.local.simulated import Latency
 
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 INVOKE = "/endpoints/demo/invocations"
 STREAM = "/endpoints/demo/invocations-response-stream"
 
@@ -40,11 +42,19 @@ def request(path: str, body: bytes, *, length: int | None = None) -> bytes:
     return head.encode() + body
 
 
-def leave(local: Local, data: bytes, *, after_seconds: float = 0.0, reset: bool = False) -> None:
+def leave(
+    local: Local,
+    data: bytes,
+    *,
+    after_seconds: float = 0.0,
+    when: Callable[[], bool] = lambda: True,
+    reset: bool = False,
+) -> None:
     address = urlsplit(local.url)
     with socket.create_connection((address.hostname or "", address.port or 0)) as client:
         client.sendall(data)
         time.sleep(after_seconds)
+        local.until(when)
         if reset:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
@@ -73,6 +83,8 @@ def test_nothing_stays_in_flight(
 ) -> None:
     for _ in range(5):
         leave(local, data, after_seconds=after_seconds, reset=reset)
+    # Connections are taken up in their order: when this one is answered, nothing of the others is still to come.
+    assert DIRECT.open(f"{local.url}/_warmstack/status", timeout=60).status == 200
     local.until(lambda: settled(local))
     local.until(lambda: all(entry.status is not None for entry in local.services.journal.newest_first()))
     assert caplog.records == []
@@ -82,8 +94,8 @@ def test_a_client_that_leaves_before_a_streams_head_frees_its_copy(
     local: Local, caplog: pytest.LogCaptureFixture
 ) -> None:
     (copy,) = local.platform.endpoints["demo"].copies.values()
-    local.run(inflict(local.platform, FaultOrder(fault="slow", target=copy.name, seconds=0.3)))
-    leave(local, request(STREAM, chat(stream=True)), after_seconds=0.1)
+    local.run(inflict(local.platform, FaultOrder(fault="slow", target=copy.name, seconds=1)))
+    leave(local, request(STREAM, chat(stream=True)), when=lambda: copy.in_flight == 1)
     local.until(lambda: next(local.services.journal.newest_first()).status is not None)
     local.until(lambda: settled(local))
     assert caplog.records == []

@@ -14,7 +14,7 @@ from tests.unit.local.clients import chat, runtime, whole
 from tests.unit.local.definitions import PREFIX_AWARE, component, endpoint, variant
 from tests.unit.local.running import Local, running
 from warmstack.assembly import RoutingDefinition
-from warmstack.local.simulated import Latency
+from warmstack.local.platform.fault_orders import FaultOrder, inflict
 
 SHARED = "the same beginning " * 200
 
@@ -60,20 +60,25 @@ def test_on_one_instance_there_is_nothing_to_route_by_prefix(tmp_path: Path) -> 
 
 
 def busy(local: Local, count: int, **arguments: str) -> list[tuple[str | None, str]]:
-    """Send requests at once, each of which takes long enough for all to be in flight together."""
-    before = local.services.journal.count
+    """Send requests at once to copies that answer once each has one: all are in flight together."""
+    journal = local.services.journal
+    assert journal.count == 0
+    copies = [copy for one in local.platform.endpoints.values() for copy in one.copies]
+    for copy in copies:
+        local.run(inflict(local.platform, FaultOrder(fault="hang", target=copy)))
     with ThreadPoolExecutor(count) as pool:
         futures = [pool.submit(invoke, local, SHARED + str(number), **arguments) for number in range(count)]
+        local.until(lambda: sum(one.copy is not None for one in journal.newest_first()) == count)
+        for copy in copies:
+            local.run(inflict(local.platform, FaultOrder(fault="heal", target=copy)))
         for future in futures:
             future.result(60)
-    entries = [one for one in local.services.journal.newest_first() if one.number > before]
-    return [(one.copy, one.reason) for one in sorted(entries, key=lambda one: one.number)]
+    return [(one.copy, one.reason) for one in sorted(journal.newest_first(), key=lambda one: one.number)]
 
 
 def test_at_the_threshold_an_instance_is_passed_over(tmp_path: Path) -> None:
-    latency = Latency(decode_seconds_per_token=0.5)
     hosts = endpoint(variants=(variant(routing=PREFIX_AWARE, instances=2),))
-    with running(hosts, folder=tmp_path, latency=latency) as local:
+    with running(hosts, folder=tmp_path) as local:
         # In any order: a request that came first may be the last whose body has come.
         places = busy(local, 10)
         assert Counter(reason for _, reason in places) == {
@@ -87,11 +92,10 @@ def test_at_the_threshold_an_instance_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_with_components_another_copy_on_the_instance_comes_first(tmp_path: Path) -> None:
-    latency = Latency(decode_seconds_per_token=0.5)
     hosts = endpoint(
         variants=(variant(routing=PREFIX_AWARE, instances=2, model=None),), components=(component(copies=4),)
     )
-    with running(hosts, folder=tmp_path, latency=latency) as local:
+    with running(hosts, folder=tmp_path) as local:
         places = busy(local, 10, InferenceComponentName="chat")
         assert Counter(reason for _, reason in places) == {
             "prefix": 4,

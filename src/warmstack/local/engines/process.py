@@ -43,6 +43,7 @@ class TetheredProcess:
             folder: Its working folder.
         """
         ours, theirs = socket.socketpair()
+        watcher: asyncio.subprocess.Process | None = None
         try:
             with theirs, log.open("wb") as output:
                 watcher = await asyncio.create_subprocess_exec(
@@ -63,8 +64,10 @@ class TetheredProcess:
             ours.setblocking(False)
             line = await asyncio.get_running_loop().sock_recv(ours, 32)
         except BaseException:
-            # Closing it ends whatever came up.
+            # Closing it ends whatever came up; who asked for the end finds nothing left of it.
             ours.close()
+            if watcher is not None:
+                await asyncio.shield(watcher.wait())
             raise
         return cls(watcher, ours, pid=int(line or watcher.pid), log=log)
 

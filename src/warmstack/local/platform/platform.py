@@ -176,11 +176,12 @@ class Platform:
     async def stop(self) -> None:
         """Stop every copy. Any number of times."""
         self._stopping = True
+        # Guard: taken before the tasks are cancelled; one that was draining a copy takes it out of its fleet.
+        there = [copy for one in (*self._owners(), *self._going) for copy in one.copies.values()]
         for task in list(self._tasks):
             task.cancel()
-        fleets = [*self._owners(), *self._going]
-        await abandon([copy for one in fleets for copy in one.copies.values()])
-        running = [copy for one in fleets for copy in one.copies.values() if copy.running]
+        await abandon(there)
+        running = [copy for copy in there if copy.running]
         for copy in running:
             copy.state = CopyState.STOPPING
             copy.faults.ended = True  # who waits for a copy that hangs waits in vain

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from warmstack.local.engines.process import TetheredProcess, exit_description
+from warmstack.local.engines.process import TETHER, TetheredProcess, exit_description
 
 STAND_IN = Path(__file__).with_name("stand_in.py")
 # What a process does that starts an engine: it says who the engine and its child are.
@@ -51,6 +51,18 @@ def eventually(condition: Callable[[], bool], seconds: float = 10) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+def running_in(folder: Path) -> list[Path]:
+    """Return the processes that have a folder in their command line."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if str(folder).encode() in path.read_bytes():
+                found.append(path)
+        except OSError:  # it has just ended
+            continue
+    return found
 
 
 async def start(folder: Path, *arguments: str) -> tuple[TetheredProcess, list[int]]:
@@ -160,3 +172,27 @@ def test_a_program_that_is_not_there(tmp_path: Path) -> None:
 )
 def test_an_end_in_words(code: int, text: str) -> None:
     assert exit_description(code) == text
+
+
+def test_a_start_that_is_cancelled_ends_after_what_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, slow = tmp_path / "begun", tmp_path / "slow.py"
+    slow.write_text(
+        f"import pathlib, runpy, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(0.5)\n"
+        f"runpy.run_path({str(TETHER)!r}, run_name='__main__')\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setattr("warmstack.local.engines.process.TETHER", slow)
+
+    async def scenario() -> list[Path]:
+        command = [sys.executable, str(STAND_IN)]
+        starting = asyncio.create_task(
+            TetheredProcess.start(command, environment=os.environ, log=tmp_path / "log", folder=tmp_path)
+        )
+        while not begun.exists():
+            await asyncio.sleep(0.01)
+        starting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+        return running_in(tmp_path)
+
+    assert asyncio.run(scenario()) == []

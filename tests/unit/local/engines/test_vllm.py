@@ -95,16 +95,16 @@ def test_a_killed_copy_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "message"),
+    ("model", "message", "limits"),
     [
-        ("crash", "ended with status 1 before it was ready\nValueError: no such model\nand more\n"),
-        ("refuse", "answered its first completion with 500: no AMX\n"),
-        ("deaf", "was not ready in 1.5 s\n"),
+        ("crash", "ended with status 1 before it was ready\nValueError: no such model\nand more\n", {}),
+        ("refuse", "answered its first completion with 500: no AMX\n", {}),
+        ("deaf", "was not ready in 1.5 s\n", {"ready_seconds": 1.5}),
     ],
 )
-def test_a_copy_that_does_not_come_up(tmp_path: Path, model: str, message: str) -> None:
+def test_a_copy_that_does_not_come_up(tmp_path: Path, model: str, message: str, limits: dict[str, float]) -> None:
     with pytest.raises(LocalError) as caught:
-        asyncio.run(start_vllm(order(tmp_path, model, ready_seconds=1.5)))
+        asyncio.run(start_vllm(order(tmp_path, model, **limits)))
     assert str(caught.value).startswith(f"copy 1 {message}")
     assert f"The whole log is {tmp_path / 'copy' / 'vllm.log'}. Start again, with" in str(caught.value)
 

@@ -39,6 +39,8 @@ class FakeCopy:
         self.answering = Answering()
         self._living = living
         self._ended = asyncio.Event()
+        self.stop_seconds = 0.001
+        self.stopping = False
         living.add(self)
 
     @property
@@ -55,7 +57,8 @@ class FakeCopy:
         return "signal SIGKILL"
 
     async def stop(self) -> None:
-        await asyncio.sleep(0.001)
+        self.stopping = True
+        await asyncio.sleep(self.stop_seconds)
         await self.kill()
 
     async def kill(self) -> None:
@@ -289,6 +292,24 @@ def test_pings_go_on_after_an_instance_was_replaced_at_the_same_moment() -> None
         await comes_to(platform, starter, 2)
 
     play(scene, components=False, ping_seconds=0.002, ping_failures=1)
+
+
+def test_a_copy_that_is_being_stopped_while_another_starts_is_stopped_with_the_rest() -> None:
+    async def scene(platform: Platform, starter: FakeStarter) -> None:
+        demo, chat = parts(platform)
+        starter.seconds = 60
+        for one in starter.living:
+            one.stop_seconds = 0.3
+        await platform.scale(demo, chat, 1)
+        while not any(one.stopping for one in starter.living):
+            await asyncio.sleep(0.001)
+        await platform.scale(demo, chat, 2)
+        while not starter.starting:
+            await asyncio.sleep(0.001)
+        await platform.stop()
+        assert starter.living == set()
+
+    play(scene)
 
 
 @pytest.mark.parametrize("seed", range(12))
