@@ -27,6 +27,10 @@ GRACE_SECONDS = 5.0
 LAST_WORDS_SECONDS = 1.0
 """How long they may take after that to tell their clients so."""
 BACKLOG = 2048
+KEEP_ALIVE_SECONDS = 75
+"""How long an idle connection stays open: longer than clients keep one, so that it is theirs to close.
+
+One that the server closes at the moment at which its client sends on it breaks that request off."""
 
 
 class Life(Protocol):
@@ -146,6 +150,7 @@ async def serve(
         http="httptools",
         proxy_headers=False,
         backlog=BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
     )
     server = _Server(config)
     stop.on_signals()

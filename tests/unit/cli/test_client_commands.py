@@ -240,13 +240,14 @@ def test_settings_say_what_comes_first(local: Local) -> None:
 
 
 def test_ctrl_c_stops_an_answer_and_then_the_chat(tmp_path: Path) -> None:
-    with running(session_endpoint(), folder=tmp_path, latency=Latency(decode_seconds_per_token=0.02)) as local:
+    with running(session_endpoint(), folder=tmp_path, latency=Latency(decode_seconds_per_token=0.05)) as local:
         port = local.url.rpartition(":")[2]
         child, terminal = pty.fork()
         if child == 0:
             os.environ.clear()
             os.environ.update(environment() | {"TERM": "dumb"})
-            os.execv(sys.executable, [*PROGRAM, "chat", "demo", "--local", "--port", port])
+            # So long that whoever stops it need not be quick.
+            os.execv(sys.executable, [*PROGRAM, "chat", "demo", "--local", "--port", port, "--max-tokens", "10000"])
         try:
             until(terminal, "> ")
             os.write(terminal, b"Hello\n")

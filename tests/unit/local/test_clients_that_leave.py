@@ -16,6 +16,7 @@ import pytest
 from tests.unit.local.clients import chat
 from tests.unit.local.definitions import endpoint, variant
 from tests.unit.local.running import Local, running
+from warmstack.local import serving
 from warmstack.local.platform.fault_orders import FaultOrder, inflict
 from warmstack.local.simulated import Latency
 
@@ -125,3 +126,16 @@ def test_requests_that_outlast_the_grace_are_told_that_their_copy_ended(
         received = b"".join(iter(lambda: client.recv(65536), b""))
     assert told in received
     assert caplog.records == []
+
+
+def test_an_idle_connection_is_the_clients_to_close(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that the server closes just when its client sends again breaks that request off."""
+    assert serving.KEEP_ALIVE_SECONDS > 60, "clients keep theirs for a minute at most"
+    monkeypatch.setattr(serving, "KEEP_ALIVE_SECONDS", 0)
+    with (
+        running(endpoint(variants=(variant(instances=1),)), folder=tmp_path) as local,
+        socket.create_connection((urlsplit(local.url).hostname, urlsplit(local.url).port), timeout=60) as client,
+    ):
+        client.sendall(request(INVOKE, chat(max_tokens=1)))
+        received = b"".join(iter(lambda: client.recv(65536), b""))
+    assert received.startswith(b"HTTP/1.1 200"), "and at once it is the server that closes"

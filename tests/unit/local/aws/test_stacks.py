@@ -297,13 +297,14 @@ def test_a_stack_that_is_worked_on_is_left_alone() -> None:
 
 
 def test_a_creation_is_given_up_when_its_stack_is_deleted() -> None:
-    with running(account=OTHER_ACCOUNT, polls=12, linger_seconds=0.01, pace=0.1) as aws:
+    with running(account=OTHER_ACCOUNT, polls=10_000, linger_seconds=0.01, pace=0.01) as aws:
         created = aws.cloudformation.create_stack(
             StackName="demo", TemplateBody=components(), Capabilities=CAPABILITIES, ClientRequestToken="one"
         )
         while not aws.sagemaker.names("Endpoint"):
             time.sleep(0.01)
         aws.cloudformation.delete_stack(StackName="demo")
+        aws.be_quick()
         assert aws.settled(created["StackId"])["StackStatus"] == "DELETE_COMPLETE"
         assert aws.sagemaker.things == {}
         events = aws.events(created["StackId"])
@@ -381,8 +382,7 @@ def test_termination_protection_protects(aws: Running) -> None:
 def test_a_stack_in_another_region_has_no_sagemaker(aws: Running) -> None:
     client = aws.client("cloudformation", "eu-west-1")
     client.create_stack(StackName="far", TemplateBody=variant_text(), Capabilities=CAPABILITIES)
-    found = client.describe_stacks(StackName="far")["Stacks"][0]
-    assert found["StackStatus"] == "ROLLBACK_COMPLETE"
+    assert aws.settled("far", "eu-west-1")["StackStatus"] == "ROLLBACK_COMPLETE"
     events = client.describe_stack_events(StackName="far")["StackEvents"]
     reasons = [one.get("ResourceStatusReason", "") for one in events if one["ResourceStatus"] == "CREATE_FAILED"]
     assert "start the local AWS with --region eu-west-1" in reasons[0]
