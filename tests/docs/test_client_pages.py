@@ -124,14 +124,16 @@ def web(deployed: tuple[Local, Path], monkeypatch: pytest.MonkeyPatch) -> Iterat
 def test_the_web_server_streams_and_ends_what_nobody_reads(web: tuple[str, Local]) -> None:
     url, local = web
     copies = local.platform.endpoints["rag-prod"].copies.values()
+    began = time.monotonic()
     with urllib.request.urlopen(url, timeout=30) as response:
         lines = [json.loads(line[6:]) for line in response.read().decode().splitlines() if line.startswith("data: ")]
     assert len([one for one in lines if "text" in one]) == 400
     assert lines[-1] == {"end": "length"}
+    whole_seconds = time.monotonic() - began
     with urllib.request.urlopen(url, timeout=30) as response:
         assert response.readline().startswith(b'data: {"text"')
         assert sum(one.in_flight for one in copies) == 1
-    deadline = time.monotonic() + 3
+    deadline = time.monotonic() + 0.8 * whole_seconds
     while sum(one.in_flight for one in copies):
-        assert time.monotonic() < deadline, "the rest of the answer would take 4 seconds"
+        assert time.monotonic() < deadline, "nobody reads the rest of the answer, and it is still computed"
         time.sleep(0.02)

@@ -283,7 +283,7 @@ def test_formatters_drafts_and_a_killed_parent_that_leaves_nothing(
     finally:
         parent.kill()
         parent.communicate()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while _processes_below(tmp_path) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert _processes_below(tmp_path) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from warmstack.local.engines import EngineEnvironment, EngineOrder, LmcacheOrder
 pytestmark = pytest.mark.engine
 # Room for one prompt of 6,000 tokens, and not for two.
 KV_BYTES = 40 << 20
+# Those of 256 tokens that such a prompt fills.
+CHUNKS = 23
 ARGUMENTS = ("--served-model-name", "tiny", "--max-model-len", "6400", "--kv-cache-memory-bytes", str(KV_BYTES))
 
 
@@ -39,9 +42,15 @@ def rounds(
                     before = await counters(copy)
                     answer = await post(copy, "/v1/completions", {"prompt": tokens(seed), "max_tokens": 1})
                     assert answer.status == 200
-                    # What was computed is stored after the answer.
-                    await asyncio.sleep(1)
-                    found.append(await grown(copy, before))
+                    stored.add(seed)
+                    async with asyncio.timeout(60):
+                        while True:
+                            growth = await grown(copy, before)
+                            # What was computed is counted and stored after the answer.
+                            if _prompt_tokens(growth) >= 6000 and _chunks(folder / "disk") >= CHUNKS * len(stored):
+                                break
+                            await asyncio.sleep(0.05)
+                    found.append(growth)
                 assert "lmcache_mp_" in await server.metrics()
                 return found
             finally:
@@ -49,9 +58,23 @@ def rounds(
         finally:
             await server.stop()
 
+    stored: set[int] = set()
     loop = Loop()
     yield [loop.run(one_round(seeds)) for seeds in ([1, 2, 1], [1])]
     loop.close()
+
+
+def _prompt_tokens(growth: dict[str, float]) -> float:
+    return sum(number for name, number in growth.items() if name.startswith("prompt_tokens_by_source_total:"))
+
+
+def _chunks(disk: Path) -> int:
+    """Return how many files are there, all of one size: those that are written in part do not count."""
+    sizes = []
+    for one in disk.iterdir():
+        with suppress(FileNotFoundError):  # it has just got its lasting name
+            sizes.append(one.stat().st_size)
+    return sizes.count(max(sizes, default=0))
 
 
 def test_evicted_kv_comes_back_from_the_cpu_tier(rounds: list[list[dict[str, float]]]) -> None:
@@ -66,6 +89,5 @@ def test_evicted_kv_comes_back_from_the_cpu_tier(rounds: list[list[dict[str, flo
 def test_the_disk_tier_outlives_both_processes(rounds: list[list[dict[str, float]]]) -> None:
     ((first,),) = (rounds[1],)
     assert first["prefix_cache_hits_total"] == 0
-    # 23 whole chunks of 256 tokens.
-    assert first["external_prefix_cache_hits_total"] == 23 * 256
-    assert first["prompt_tokens_by_source_total:local_compute"] == 6000 - 23 * 256
+    assert first["external_prefix_cache_hits_total"] == CHUNKS * 256
+    assert first["prompt_tokens_by_source_total:local_compute"] == 6000 - CHUNKS * 256
