@@ -194,4 +194,8 @@ def _cost(plan: Plan, out: Console) -> None:
             return
         monthly = "" if month is None else f", {format_usd(month)} a month of 730 hours"
         out.print(Text(f"  {label:<17} {format_usd(hour)} an hour{monthly}"))
-    out.print(Text(f"  price: {cost.basis}" + (f", {cost.as_of}" if cost.as_of else "")))
+    price = Text(f"price: {cost.basis}" + (f", {cost.as_of}" if cost.as_of else ""))
+    # The one line that is longer than many terminals are wide.
+    for line in price.wrap(out, out.width - 2):
+        line.rstrip()
+        out.print(Text("  ") + line)
