@@ -302,8 +302,8 @@ def compile_bytecode() -> None:
     python, site_packages = VENV / "bin" / "python", next(VENV.glob("lib/python*/site-packages"))
     compileall: Command = [python, "-m", "compileall", "-q", "-j", "0", "-x", NOT_COMPILED]
     # Some packages carry files that do not compile or that warn; neither is this project's to mend.
-    null = subprocess.DEVNULL
-    subprocess.run([*compileall, site_packages], cwd=ROOT, stdout=null, stderr=null, check=False)
+    # Guard: its workers outlive one that is killed alone.
+    run([*compileall, site_packages], None, quiet=True, apart=True)
     # The stacks import a few of the CDK's 300 services: importing those compiles them. The first import also
     # fills the CDK's own cache.
     sources = "".join(path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("stacks/**/*.py")))
@@ -325,7 +325,7 @@ def say(message: str) -> None:
 
 def run(
     command: Command,
-    failure: str,
+    failure: str | None,
     *,
     environment: dict[str, str] | None = None,
     quiet: bool = False,
@@ -333,12 +333,16 @@ def run(
 ) -> None:
     """Run a command in the clone's folder; raise `SetupError` with `failure` when it fails.
 
-    With `apart`, Ctrl-C does not reach the command: Python would print a traceback. It is killed instead.
+    Without `failure`, neither its status nor its errors count. With `apart`, Ctrl-C does not reach the command: Python
+    would print a traceback. It is killed instead.
     """
     output = subprocess.DEVNULL if quiet else None
+    errors = None if failure else subprocess.DEVNULL
     with (
         interrupts_held_back() as let_through,
-        subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, start_new_session=apart) as child,
+        subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=output, stderr=errors, start_new_session=apart
+        ) as child,
     ):
         try:
             let_through()
@@ -351,7 +355,7 @@ def run(
                 else:
                     child.kill()
             raise
-    if status != 0:
+    if status != 0 and failure:
         raise SetupError(f"{failure}; the command that failed ({status}): {shlex.join(map(str, command))}")
 
 

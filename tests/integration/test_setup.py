@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -111,7 +113,7 @@ def end_all(folder: Path) -> None:
     """End every process that works in the folder."""
     for place in Path("/proc").glob("[0-9]*/cwd"):
         with suppress(OSError):
-            if place.readlink() == folder:
+            if place.readlink() == folder and int(place.parent.name) != os.getpid():
                 os.kill(int(place.parent.name), signal.SIGKILL)
 
 
@@ -165,6 +167,52 @@ def test_an_interrupt_ends_the_command_whenever_it_comes(
     Watched.last.wait()
     assert found == (-signal.SIGKILL if seconds else 0)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+# Stands in for a Python whose compileall has workers: they outlive one that is killed alone.
+WORKING = """#!/bin/sh
+exec 9> held
+sh -c 'echo begun >&9; exec sleep 600' &
+wait
+"""
+
+
+class InterruptedAsItWorks(Watched):
+    """Ctrl-C comes when a worker has begun."""
+
+    held: io.FileIO
+
+    def wait(self, timeout: float | None = None) -> int:
+        if not hasattr(self, "held"):
+            self.held = io.FileIO(os.open("held", os.O_RDONLY | os.O_NONBLOCK))
+            assert select.select([self.held], [], [], 60)[0]
+            assert self.held.readline() == b"begun\n"
+            signal.raise_signal(signal.SIGINT)
+        return super().wait(timeout)
+
+
+def test_an_interrupt_ends_the_workers_that_compile(
+    copy: Path, monkeypatch: pytest.MonkeyPatch, interruptible: None
+) -> None:
+    python = copy / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(WORKING, encoding="utf-8")
+    python.chmod(0o755)
+    (copy / ".venv" / "lib" / "python3" / "site-packages").mkdir(parents=True)
+    os.mkfifo(copy / "held")
+    monkeypatch.chdir(copy)
+    monkeypatch.setattr(setup_script, "VENV", copy / ".venv")
+    monkeypatch.setattr(subprocess, "Popen", InterruptedAsItWorks)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            setup_script.compile_bytecode()
+        held = Watched.last.held  # type: ignore[attr-defined]
+        # Its end comes when no process holds the other one any more.
+        assert select.select([held], [], [], 60)[0]
+        assert held.read() == b""
+        held.close()
+    finally:
+        end_all(copy)
 
 
 def test_an_ignored_interrupt_is_ignored_by_the_command_too(interruptible: None) -> None:
