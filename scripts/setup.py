@@ -10,6 +10,7 @@ interrupted left none, so the next one repeats the steps and finishes what is mi
 """
 
 import argparse
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -21,7 +22,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 if sys.version_info < (3, 11):  # noqa: UP036  (this is the check that requires-python cannot make for a script)
@@ -301,8 +302,8 @@ def compile_bytecode() -> None:
     python, site_packages = VENV / "bin" / "python", next(VENV.glob("lib/python*/site-packages"))
     compileall: Command = [python, "-m", "compileall", "-q", "-j", "0", "-x", NOT_COMPILED]
     # Some packages carry files that do not compile or that warn; neither is this project's to mend.
-    null = subprocess.DEVNULL
-    subprocess.run([*compileall, site_packages], cwd=ROOT, stdout=null, stderr=null, check=False)
+    # Guard: its workers outlive one that is killed alone.
+    run([*compileall, site_packages], None, quiet=True, apart=True)
     # The stacks import a few of the CDK's 300 services: importing those compiles them. The first import also
     # fills the CDK's own cache.
     sources = "".join(path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("stacks/**/*.py")))
@@ -324,7 +325,7 @@ def say(message: str) -> None:
 
 def run(
     command: Command,
-    failure: str,
+    failure: str | None,
     *,
     environment: dict[str, str] | None = None,
     quiet: bool = False,
@@ -332,20 +333,56 @@ def run(
 ) -> None:
     """Run a command in the clone's folder; raise `SetupError` with `failure` when it fails.
 
-    With `apart`, Ctrl-C does not reach the command: Python would print a traceback. It is killed instead.
+    Without `failure`, neither its status nor its errors count. With `apart`, Ctrl-C does not reach the command: Python
+    would print a traceback. It is killed instead.
     """
     output = subprocess.DEVNULL if quiet else None
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, start_new_session=apart) as child:
+    errors = None if failure else subprocess.DEVNULL
+    with (
+        interrupts_held_back() as let_through,
+        subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=output, stderr=errors, start_new_session=apart
+        ) as child,
+    ):
         try:
+            let_through()
             status = child.wait()
         except BaseException:
-            if apart:
-                os.killpg(child.pid, signal.SIGKILL)
-            else:
-                child.kill()
+            # Guard: it can have ended by itself since, and then there is no such process.
+            with contextlib.suppress(ProcessLookupError):
+                if apart:
+                    os.killpg(child.pid, signal.SIGKILL)
+                else:
+                    child.kill()
             raise
-    if status != 0:
+    if status != 0 and failure:
         raise SetupError(f"{failure}; the command that failed ({status}): {shlex.join(map(str, command))}")
+
+
+@contextlib.contextmanager
+def interrupts_held_back() -> Iterator[Callable[[], None]]:
+    """Hold Ctrl-C back until what this gives is called: that raises one that came meanwhile, and lets others through.
+
+    Guard: raised inside Popen(), it would leave a running command of which nobody knows the id. A handler holds it
+    back, and no mask: the command would inherit that.
+    """
+    usual = signal.getsignal(signal.SIGINT)
+    if usual is not signal.default_int_handler:
+        # Ignored, as under nohup, and so it stays: a handler would take that from the command.
+        yield lambda: None
+        return
+    held: list[int] = []
+
+    def let_through() -> None:
+        signal.signal(signal.SIGINT, usual)
+        if held:
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    try:
+        yield let_through
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 def write_whole(path: Path, text: str, *, mode: int = 0o644) -> None:

@@ -9,13 +9,16 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.ports import kept_port
+from tests.signals import WITH_DEFAULT_SIGNALS
 from tests.unit.local.clients import chat, close_all, runtime, whole
 from tests.unit.local.clients import session as credentials
 from warmstack import EndpointClient
@@ -32,9 +35,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
+def port() -> Iterator[int]:
+    with kept_port() as number:
+        yield number
 
 
 def warmstack(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -43,9 +46,11 @@ def warmstack(environment: dict[str, str], *arguments: str) -> subprocess.Comple
 
 
 @contextmanager
-def serving(environment: dict[str, str], port: int, *options: str) -> Iterator[tuple[subprocess.Popen[str], Any]]:
+def serving(
+    environment: dict[str, str], port: int, *options: str, program: tuple[str, ...] = ("-m", "warmstack")
+) -> Iterator[tuple[subprocess.Popen[str], Any]]:
     """A local endpoint in a process of its own, and what it said when it was ready."""
-    command = [sys.executable, "-m", "warmstack", "local", "up", str(TEMPLATE), "--port", str(port), "--json"]
+    command = [sys.executable, *program, "local", "up", str(TEMPLATE), "--port", str(port), "--json"]
     process = subprocess.Popen(
         [*command, *SIMULATED, *options],
         env=environment,
@@ -74,6 +79,14 @@ def invoke(url: str) -> int:
 def listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def until(condition: Callable[[], Any]) -> None:
+    """Wait for a condition."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -179,10 +192,7 @@ def test_in_the_background(environment: dict[str, str], port: int) -> None:
     finally:
         stopped = warmstack(environment, "down", "--port", str(port))
     assert f"process {ready['pid']}" in stopped.stdout
-    deadline = time.monotonic() + WAIT_SECONDS
-    while listens(port) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not listens(port)
+    until(lambda: not listens(port))
 
 
 @pytest.mark.parametrize(
@@ -244,21 +254,40 @@ def test_detached_by_a_cluster_of_short_options(environment: dict[str, str], por
     assert not listens(port)
 
 
+# With a grace period that no test waits for: what ends, ends without it.
+PATIENT = """
+from warmstack.cli import main
+from warmstack.local import serving
+
+serving.GRACE_SECONDS = serving.LAST_WORDS_SECONDS = 3600
+main()
+"""
+
+
+def in_flight(url: str) -> int:
+    with urllib.request.urlopen(f"{url}/_warmstack/status", timeout=WAIT_SECONDS) as answer:
+        variants = json.load(answer)["endpoints"][0]["variants"]
+    return sum(instance["in_flight"] for variant in variants for instance in variant["instances"])
+
+
 def test_a_second_interrupt_does_not_wait_for_requests(environment: dict[str, str], port: int) -> None:
-    with serving(environment, port, "--latency", "0:1000") as (process, _), socket.socket() as client:
-        client.connect(("127.0.0.1", port))
+    options = ("--latency", "0:1000000", "--limit", "response_seconds=3600")
+    with (
+        serving(environment, port, *options, program=("-c", PATIENT)) as (process, ready),
+        socket.create_connection(("127.0.0.1", port), timeout=WAIT_SECONDS) as client,
+    ):
         body = chat(max_tokens=100)
         client.sendall(
             b"POST /endpoints/rag-prod/invocations HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Authorization: AWS4-HMAC-SHA256 x\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
         )
-        time.sleep(0.3)
+        until(lambda: in_flight(ready["url"]) == 1)
         process.send_signal(signal.SIGINT)
-        time.sleep(0.2)
+        # Two that come to a process before it runs again are one.
+        until(lambda: not listens(port))
+        assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        began = time.monotonic()
         assert process.wait(WAIT_SECONDS) == 0
-        assert time.monotonic() - began < 3
         assert b"ModelError" in client.recv(65536)
 
 
@@ -267,29 +296,31 @@ def test_what_is_begun_in_the_background_ends_with_the_one_that_waits_for_it(
     environment: dict[str, str], port: int, number: signal.Signals
 ) -> None:
     command = [sys.executable, "-m", "warmstack", "local", "up", str(TEMPLATE), *SIMULATED, "--port", str(port), "-d"]
+    found: list[str] = []
     with subprocess.Popen(
-        command,
+        [*WITH_DEFAULT_SIGNALS, *command],
         env=environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as waiting:
-        children = Path(f"/proc/{waiting.pid}/task/{waiting.pid}/children")
-        deadline = time.monotonic() + WAIT_SECONDS
-        while not (found := children.read_text(encoding="utf-8").split()) and time.monotonic() < deadline:
-            time.sleep(0.001)
-        waiting.send_signal(number)
-        assert waiting.wait(WAIT_SECONDS) == 130
-    assert found
-    assert not Path(f"/proc/{found[0]}").exists()
+        try:
+            children = Path(f"/proc/{waiting.pid}/task/{waiting.pid}/children")
+            until(lambda: found.extend(children.read_text(encoding="utf-8").split()) or found)
+            waiting.send_signal(number)
+            assert waiting.wait(WAIT_SECONDS) == 130
+            assert not Path(f"/proc/{found[0]}").exists()
+        finally:
+            waiting.kill()
+            for one in found:
+                with suppress(ProcessLookupError):
+                    os.kill(int(one), signal.SIGKILL)
 
 
 def test_standard_streams_that_are_closed_are_no_sockets(environment: dict[str, str], port: int) -> None:
     command = f"exec {sys.executable} -m warmstack local up {TEMPLATE} --engine simulated --port {port} >&- <&- 2>&-"
     with subprocess.Popen(["sh", "-c", command], env=environment) as process:
         try:
-            deadline = time.monotonic() + WAIT_SECONDS
-            while not listens(port) and time.monotonic() < deadline:
-                time.sleep(0.05)
+            until(lambda: listens(port))
             assert invoke(f"http://127.0.0.1:{port}") == 200
             close_all()
             assert [str(Path(f"/proc/{process.pid}/fd/{one}").readlink()) for one in range(3)] == [os.devnull] * 3

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import urllib.request
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.ports import kept_port
 
 UV = Path(sys.executable).parent / "uv"
 
@@ -43,6 +45,12 @@ def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (path,) = folder.glob("*.whl")
     return path
+
+
+@pytest.fixture
+def port() -> Iterator[str]:
+    with kept_port() as number:
+        yield str(number)
 
 
 def test_the_wheel_holds_the_package_and_its_data(wheel: Path, root: Path) -> None:
@@ -88,14 +96,12 @@ def test_the_installed_wheel_plans_and_renders_shipped_specs(wheel: Path, root: 
     assert "boto3" not in installed
 
 
-def test_the_installed_wheel_serves_a_template(wheel: Path, root: Path, tmp_path: Path) -> None:
+def test_the_installed_wheel_serves_a_template(wheel: Path, root: Path, tmp_path: Path, port: str) -> None:
     run(UV, "venv", "--python", sys.executable, tmp_path / "venv", cwd=tmp_path)
     python, command = tmp_path / "venv" / "bin" / "python", tmp_path / "venv" / "bin" / "warmstack"
     constraint = ("--constraint", root / "requirements" / "dev.txt")
     run(UV, "pip", "install", "--python", python, *constraint, wheel, cwd=tmp_path)
     template = root / "tests" / "golden" / "stacks" / "sglang-sessions" / "template.json"
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = str(probe.getsockname()[1])
     arguments = ("local", "up", template, "--engine", "simulated", "--port", port, "--detach", "--json")
     environment = os.environ | {"XDG_STATE_HOME": str(tmp_path / "state")}
     bare = subprocess.run(

@@ -17,6 +17,7 @@ import boto3
 import openai
 import pytest
 
+from tests.ports import refusing_port
 from tests.unit.local import clients
 from tests.unit.local.definitions import REGION, component, endpoint
 from tests.unit.local.running import Local, running
@@ -26,6 +27,7 @@ from warmstack.client.openai_path import openai_base_url, openai_client
 from warmstack.client.retries import RetryPolicy
 from warmstack.client.timeouts import Timeouts
 
+WAIT_SECONDS = 60
 MESSAGES: Any = [{"role": "user", "content": "Grüß dich 🙂"}]
 
 
@@ -104,25 +106,30 @@ def read_request(connection: socket.socket) -> bytes:
         head, end, body = found.partition(b"\r\n\r\n")
         if end and len(body) == int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]):
             return found
-        found += connection.recv(65536)
+        more = connection.recv(65536)
+        if not more:
+            raise ConnectionError(f"the client hung up after {found!r}")
+        found += more
 
 
 @contextmanager
 def answering(*answers: bytes) -> Iterator[tuple[str, list[bytes]]]:
     """Listen, and give one answer a connection; an empty one keeps silent."""
     listener = socket.create_server(("127.0.0.1", 0))
-    listener.settimeout(10)
+    # For a request that never comes; how long the client takes to be made is no part of what is tested.
+    listener.settimeout(WAIT_SECONDS)
     done, heads = threading.Event(), []
 
     def serve() -> None:
         for answer in answers:
             connection, _ = listener.accept()
             with connection:
+                connection.settimeout(WAIT_SECONDS)
                 heads.append(read_request(connection))
                 if answer:
                     connection.sendall(answer)
                 else:
-                    done.wait(10)
+                    done.wait()
 
     thread = threading.Thread(target=serve)
     thread.start()
@@ -130,7 +137,7 @@ def answering(*answers: bytes) -> Iterator[tuple[str, list[bytes]]]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}", heads
     finally:
         done.set()
-        thread.join(10)
+        thread.join()
         listener.close()
 
 
@@ -179,12 +186,11 @@ def test_what_may_have_been_computed_is_not_sent_again() -> None:
 
 
 def test_a_connection_that_is_refused_is_tried_again() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     waits: list[float] = []
     around = Surroundings(sleep=waits.append, random=lambda: 0.5)
     with (
-        connected(url, surroundings=around, retry=RetryPolicy(attempts=2)) as connection,
+        refusing_port() as port,
+        connected(f"http://127.0.0.1:{port}", surroundings=around, retry=RetryPolicy(attempts=2)) as connection,
         openai_client(connection, "demo") as client,
         pytest.raises(openai.APIConnectionError),
     ):

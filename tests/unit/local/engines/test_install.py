@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.signals import WITH_DEFAULT_SIGNALS
 from tests.unit.local.engines.wheels import make_wheels
 from warmstack.local.engines import find_engine, platform_problem
 from warmstack.local.engines.environment import (
@@ -42,12 +44,13 @@ def settings(wheels: Path, **more: str) -> Mapping[str, str]:
     return {"PATH": os.defpath, "HOME": str(wheels), "PYTHONPATH": str(wheels), **files, **more}
 
 
-# Does what the installer asks a Python for, at once. FAKE_CONFIG is pip's; FAKE_BROKEN makes the last look fail.
+# Does what the installer asks a Python for, at once. FAKE_CONFIG is pip's; FAKE_BROKEN makes the last look fail; pip
+# waits for the file FAKE_GATE.
 QUICK_PYTHON = """#!/bin/sh
 case "$1 $2 $3" in
 "-m venv "*) mkdir -p "$3/bin" "$3/lib/python3.11/site-packages"; cp "$0" "$3/bin/python";;
 "-m pip config") echo "$FAKE_CONFIG";;
-"-m pip install") echo "$@" > "$HOME/asked-of-pip"; sleep "${FAKE_SECONDS:-0}";;
+"-m pip install") echo "$@" > "$HOME/asked-of-pip"; until [ -e "${FAKE_GATE:-/}" ]; do sleep 0.01; done;;
 -c*) if [ -n "$FAKE_BROKEN" ]; then echo "$FAKE_BROKEN" >&2; exit 1; fi;;
 esac
 """
@@ -161,13 +164,22 @@ def test_uv_is_asked_where_pip_knows_no_second_place(wheels: Path, tmp_path: Pat
 
 
 def test_a_second_installation_waits_for_the_first(wheels: Path) -> None:
-    what, said = quick(wheels, FAKE_SECONDS="0.5"), list[str]()
+    gate = wheels / "gate"
+    what, said = quick(wheels, FAKE_GATE=str(gate)), list[str]()
     started = threading.Event()
+
+    def hear(text: str) -> None:
+        said.append(text)
+        gate.touch()
+
     first = threading.Thread(target=install, args=(what,), kwargs={"report": lambda _: started.set()})
     first.start()
-    assert started.wait(20)
-    environment = install(what, report=said.append)
-    first.join()
+    try:
+        assert started.wait(60)
+        environment = install(what, report=hear)
+    finally:
+        gate.touch()
+        first.join()
     assert said == [f"another installation in {what.folder.parent} is under way; waiting for it"]
     assert is_whole(environment, what.stamp)
 
@@ -187,10 +199,10 @@ install(what, report=lambda text: print(text, flush=True))
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_installation_is_taken_for_nothing(wheels: Path, number: signal.Signals) -> None:
-    what = quick(wheels, FAKE_SECONDS="5")
+    what = quick(wheels, FAKE_GATE=str(wheels / "never"))
     told = [what.folder, what.pins, wheels / "quick-python", json.dumps(dict(what.outer))]
     process = subprocess.Popen(
-        [sys.executable, "-c", INSTALL, *map(str, told)],
+        [*WITH_DEFAULT_SIGNALS, sys.executable, "-c", INSTALL, *map(str, told)],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -199,12 +211,13 @@ def test_an_interrupted_installation_is_taken_for_nothing(wheels: Path, number: 
     )
     try:
         assert process.stdout is not None
-        while not process.stdout.readline().startswith("2 of 4"):
-            pass
-    finally:
+        assert any(line.startswith("2 of 4") for line in process.stdout)
         os.killpg(process.pid, number)
+        assert process.wait(60) != 0
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-    assert process.returncode != 0
     assert what.folder.is_dir()
     assert not is_whole(EngineEnvironment(folder=what.folder), what.stamp)
     again = quick(wheels)

@@ -88,13 +88,15 @@ def test_copies_of_an_instance_share_a_server_that_ends_with_the_last(tmp_path: 
         other = await made.start(order(3, TIERS, "i-2"), said.append)
         ports = [server_port(await arguments(one.container)) for one in (first, second, other)]
         assert ports[0] == ports[1] != ports[2]
+        ended = made._tiers._servers["i-1"].pid
         await first.stop()
         await second.stop()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while "i-1" in made._tiers._servers:
                 await asyncio.sleep(0.01)
         third = await made.start(order(4, TIERS), said.append)
-        assert server_port(await arguments(third.container)) != ports[0]
+        # Its port may be the same: the system gives it out again.
+        assert made._tiers._servers["i-1"].pid != ended
         await third.kill()
         assert await third.wait() == "signal SIGKILL"
         await other.stop()
@@ -119,7 +121,7 @@ def test_a_server_that_ends_takes_its_copies_with_it(tmp_path: Path) -> None:
         copy = await made.start(order(1, TIERS), said.append)
         other = await made.start(order(2, TIERS, "i-2"), said.append)
         await made._tiers._servers["i-1"].kill()  # what an out-of-memory killer does
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             assert await copy.wait() == "signal SIGKILL"
         assert alive(other.pid)
         again = await made.start(order(3, TIERS), said.append)
