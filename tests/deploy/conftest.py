@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.deploy.toolkit import REGION, Toolkit
+from tests.ports import kept_port
 from tests.unit.local.aws.running import running
 
 BOOTSTRAP = "CDKToolkit"
@@ -41,7 +41,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def port() -> int:
+def port() -> Iterator[int]:
     """A port that is free."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
+    with kept_port() as number:
+        yield number

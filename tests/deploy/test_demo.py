@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.process import local_aws
+from tests.ports import kept_port
 
 ROOT = Path(__file__).parents[2]
 WAIT_SECONDS = 60
@@ -24,11 +25,10 @@ pytestmark = pytest.mark.deploy
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        number = int(probe.getsockname()[1])
-    yield number
-    if serves(number):  # a test that failed has left it
-        local_aws(dict(os.environ), "down", "--port", str(number))
+    with kept_port() as number:
+        yield number
+        if serves(number):  # a test that failed has left it
+            local_aws(dict(os.environ), "down", "--port", str(number))
 
 
 def command(port: int, *more: str) -> list[str]:

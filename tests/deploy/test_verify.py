@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ import yaml
 
 from tests.deploy.process import serving
 from tests.deploy.toolkit import REGION, Outcome, run_cdk, spec_of, synthesize
+from tests.ports import kept_port
 
 pytestmark = pytest.mark.deploy
 
@@ -72,9 +72,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     # --local must need nothing of the environment.
     nothing = {"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null"}
     environment = kept | nothing | {"XDG_STATE_HOME": str(folder / "state"), "AWS_EC2_METADATA_DISABLED": "true"}
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = int(probe.getsockname()[1])
-    with serving(environment | {"AWS_REGION": REGION}, port) as (_, variables):
+    with kept_port() as port, serving(environment | {"AWS_REGION": REGION}, port) as (_, variables):
         done = run_cdk(["bootstrap", f"aws://111122223333/{REGION}"], variables, folder)
         assert done.status == 0, done.text
         yield Machine(folder=folder, environment=environment, variables=variables)

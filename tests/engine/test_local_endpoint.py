@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.ports import kept_port
 from tests.unit.local.clients import close_all, control, parts, runtime
 from tests.unit.local.clients import session as credentials
 from warmstack import EndpointClient
@@ -32,8 +32,11 @@ SENTENCE = "the quick brown fox number %d jumps over the lazy dog again and agai
 @pytest.fixture(scope="module")
 def url(engine_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a local endpoint whose two copies are ready."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = int(probe.getsockname()[1])
+    with kept_port() as port:
+        yield from _serving(port, engine_python, tmp_path_factory)
+
+
+def _serving(port: int, engine_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     state = tmp_path_factory.mktemp("state")
     environment = os.environ | {"WARMSTACK_ENGINE": str(engine_python.parents[1]), "XDG_STATE_HOME": str(state)}
     command = [sys.executable, "-m", "warmstack", "local", "up", str(TEMPLATE), "--port", str(port), "--json"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.ports import kept_port
 from tests.unit.cli.runner import process
 from warmstack.cli.local_process import Reporter
 from warmstack.local.errors import LocalError
@@ -48,12 +48,11 @@ def test_a_host_that_is_no_address(host: str) -> None:
 @pytest.mark.parametrize("options", [(), ("--detach",)])
 def test_a_state_folder_that_cannot_be(tmp_path: Path, options: tuple[str, ...]) -> None:
     (tmp_path / "file").touch()
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = str(probe.getsockname()[1])
-    done = process(
-        "local", "up", str(TEMPLATE), "--engine", "simulated", "--port", port, *options,
-        cwd=tmp_path, env={"XDG_STATE_HOME": str(tmp_path / "file")},
-    )  # fmt: skip
+    with kept_port() as port:
+        done = process(
+            "local", "up", str(TEMPLATE), "--engine", "simulated", "--port", str(port), *options,
+            cwd=tmp_path, env={"XDG_STATE_HOME": str(tmp_path / "file")},
+        )  # fmt: skip
     assert done.returncode == 1
     assert "XDG_STATE_HOME names another folder" in done.stderr
 
