@@ -7,7 +7,6 @@ import http.client
 import json
 import os
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.image.buildah import Buildah, Mount
+from tests.ports import kept_port
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,23 +78,21 @@ class Container:
         """POST /invocations; `session` and `adapter` are SageMaker's headers."""
         return self.request("POST", "/invocations", body, platform_headers(**headers))
 
-    def stream(self, body: object) -> list[tuple[float, bytes]]:
-        """POST /invocations and return each line with content, and when it came."""
+    @contextmanager
+    def stream(self, body: object) -> Iterator[Iterator[bytes]]:
+        """POST /invocations and yield the lines with content, each as it comes."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
         try:
             connection.request("POST", "/invocations", *_json(body, None))
             response = connection.getresponse()
             assert response.status == 200, response.read()
-            lines: list[tuple[float, bytes]] = []
-            while line := response.readline():
-                if line.strip():
-                    lines.append((time.monotonic(), line.strip()))
-            return lines
+            yield (line.strip() for line in iter(response.readline, b"") if line.strip())
         finally:
             connection.close()
 
     def control_engine(self, **values: object) -> None:
-        """Tell the stand-in engine how to behave."""
+        """Tell the stand-in engine how to behave, as soon as it listens."""
+        self.wait_for(lambda: "stand-in engine: http://" in self.printed)
         connection = http.client.HTTPConnection("127.0.0.1", self.engine_port, timeout=PATIENCE_SECONDS)
         try:
             connection.request("POST", "/standin/control", *_json(values, None))
@@ -162,10 +160,14 @@ def running(
         before: a command that starts the entrypoint in its place.
     """
     entrypoint = buildah.inspect(image)["config"]["Entrypoint"]
-    port, engine_port = free_ports(2)
     # What the platform does not set: the network is the host's, so that the ports have to be free ones.
-    ports = {"WARMSTACK_HOST": "127.0.0.1", "WARMSTACK_PORT": str(port), "WARMSTACK_ENGINE_PORT": str(engine_port)}
-    with buildah.container(image) as name, log.open("wb") as output:
+    with (
+        kept_port() as port,
+        kept_port() as engine_port,
+        buildah.container(image) as name,
+        log.open("wb") as output,
+    ):
+        ports = {"WARMSTACK_HOST": "127.0.0.1", "WARMSTACK_PORT": str(port), "WARMSTACK_ENGINE_PORT": str(engine_port)}
         command = buildah.start_command(name, [*before, *entrypoint, *arguments], {**ports, **environment}, mounts)
         process = subprocess.Popen(
             command, env=buildah.environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
@@ -195,13 +197,6 @@ def platform_headers(session: str | None = None, adapter: str | None = None) -> 
     """Return the headers by which SageMaker passes on a session and an adapter."""
     named = {"X-Amzn-SageMaker-Session-Id": session, "X-Amzn-SageMaker-Adapter-Identifier": adapter}
     return {key: value for key, value in named.items() if value is not None}
-
-
-def free_ports(count: int) -> list[int]:
-    """Return ports of 127.0.0.1 that nothing listens on."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [one.getsockname()[1] for one in sockets]
 
 
 def children(pid: int) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import time
 import urllib.error
@@ -16,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from image_tools import REGISTRY
+from tests.ports import kept_port
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 60.0
 _MANIFESTS = "application/vnd.docker.distribution.manifest.v2+json, application/vnd.oci.image.manifest.v1+json"
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -60,8 +60,11 @@ class Registry:
 def serving(folder: Path) -> Iterator[Registry]:
     """Serve an empty registry that keeps its images in a folder."""
     assert REGISTRY.exists(), f"{REGISTRY} is not there; `make test-image` fetches it"
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    with kept_port() as port:
+        yield from _serving(folder, f"127.0.0.1:{port}")
+
+
+def _serving(folder: Path, address: str) -> Iterator[Registry]:
     settings = {
         "version": 0.1,
         "log": {"level": "error", "accesslog": {"disabled": True}},

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -46,8 +44,8 @@ def test_the_token_reaches_the_engine_and_formatters_are_applied(start: Start, s
         whole = container.invoke({"messages": MESSAGES, "max_tokens": 8}).json
         assert whole["formatted"] == "whole"
         assert whole["choices"][0]["message"]["content"] == "<base> 1 2"
-        chunks = container.stream({"messages": MESSAGES, "stream": True})
-        assert b'"formatted":"stream"' in chunks[0][1].replace(b": ", b":")
+        with container.stream({"messages": MESSAGES, "stream": True}) as lines:
+            assert b'"formatted":"stream"' in next(lines).replace(b": ", b":")
         assert TOKEN not in container.printed
 
 
@@ -61,29 +59,28 @@ def test_the_weights_are_mounted_read_only(start: Start) -> None:
 
 
 def test_sigterm_lets_requests_finish_and_ends_with_zero(start: Start) -> None:
-    with start("sglang-sessions", STANDIN_TOKEN_SECONDS="0.3") as container:
+    with start("sglang-sessions", STANDIN_HOLD_AFTER="1") as container:
         container.wait_until_ready()
-        answers: list[Any] = []
-        body = {"messages": MESSAGES, "max_tokens": 6}
-        caller = threading.Thread(target=lambda: answers.append(container.invoke(body)))
-        caller.start()
-        time.sleep(0.6)
-        container.terminate()
-        asked = time.monotonic()
-        status = container.wait_for_end()
-        caller.join()
-        assert status == 0, container.printed
+        with container.stream({"messages": MESSAGES, "max_tokens": 6, "stream": True}) as lines:
+            next(lines)
+            container.terminate()
+            asked = time.monotonic()
+            container.wait_for(lambda: container.ping() == 0)
+            container.control_engine(hold_after=-1)
+            *chunks, last, done = lines
+        assert b" 5" in chunks[-1]
+        assert b'"finish_reason":"length"' in last
+        assert done == b"data: [DONE]"
+        assert container.wait_for_end() == 0, container.printed
         # SageMaker kills a container after 30 s.
         assert time.monotonic() - asked < 30
-        assert [one.status for one in answers] == [200]
-        assert answers[0].json["choices"][0]["message"]["content"].endswith(" 5")
 
 
 def test_a_dead_engine_fails_the_ping_and_ends_the_container(start: Start) -> None:
     with start("sglang-sessions") as container:
         container.wait_until_ready()
         os.kill(container.engine, signal.SIGKILL)
-        container.wait_for(lambda: container.ping() != 200, seconds=5)
+        container.wait_for(lambda: container.ping() != 200)
         assert container.wait_for_end() != 0
         assert "the engine exited with signal SIGKILL" in container.printed
 

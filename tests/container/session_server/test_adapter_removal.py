@@ -11,6 +11,7 @@ import pytest
 
 from session_server.adapters import AdapterRegistry
 from session_server.errors import AdapterNotFoundError, RequestError
+from tests.container.session_server.harness import PATIENCE_SECONDS
 
 SOURCE = Path("/opt/ml/models/legal")
 
@@ -33,7 +34,7 @@ class FakeEngine:
 
 def run(work: Coroutine[Any, Any, None]) -> None:
     async def bounded() -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await work
 
     asyncio.run(bounded())

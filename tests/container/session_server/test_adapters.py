@@ -184,13 +184,15 @@ def test_a_removed_adapter_is_refused_at_once(stack: Stack, make: MakeAdapter) -
 
 def test_removing_an_adapter_in_use_lets_its_requests_finish(stack: Stack, make: MakeAdapter) -> None:
     register(stack, make("legal"))
-    stack.engine.options.token_seconds = 0.1
+    stack.engine.options.hold_after = 1
     with ThreadPoolExecutor(2) as pool:
         running = pool.submit(text, stack, {"max_tokens": 8}, adapter="legal")
         wait_until(lambda: stack.engine.counters.running == 1, "the request runs")
         removed = pool.submit(stack.request, "DELETE", "/adapters/legal")
         wait_until(lambda: stack.get("/adapters").json == {"adapters": []}, "the adapter is removed")
         assert stack.post({"prompt": "x"}, adapter="legal").status == 404
+        assert not removed.done()
+        stack.engine.options.hold_after = -1
         assert running.result().startswith("<legal> 1")
         assert removed.result().status == 200
 

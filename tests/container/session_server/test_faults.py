@@ -64,13 +64,19 @@ def test_an_unload_that_takes_long_is_answered_before_it_ends(tmp_path: Path, mo
     (tmp_path / "legal" / "adapter_config.json").write_text("{}", encoding="utf-8")
     environment = {**SESSIONS_ON, "WARMSTACK_ADAPTER_ROOTS": str(tmp_path)}
     registration = {"name": "legal", "src": str(tmp_path / "legal")}
-    with running_stack(environment, token_seconds=0.1) as stack, ThreadPoolExecutor(1) as pool:
+    with running_stack(environment) as stack, ThreadPoolExecutor(2) as pool:
         assert stack.post(registration, "/adapters").status == 200
+        stack.engine.options.hold_after = 1
         running = pool.submit(stack.post, {"prompt": "x"}, adapter="legal")
         wait_until(lambda: stack.engine.counters.running == 1, "the request runs")
         assert stack.request("DELETE", "/adapters/legal").status == 202
         # Registered again while the old one is still unloading: the load waits for its end.
-        assert stack.post({**registration, "preload": True}, "/adapters").status == 200
+        again = pool.submit(stack.post, {**registration, "preload": True}, "/adapters")
+        wait_until(lambda: bool(stack.get("/adapters").json["adapters"]), "it is registered again")
+        assert len(stack.engine_requests("/load_lora_adapter")) == 1
+        stack.engine.options.hold_after = -1
+        assert again.result().status == 200
+        assert len(stack.engine_requests("/load_lora_adapter")) == 2
         assert running.result().status == 200
         assert list(stack.engine.loras.names()) == ["legal"]
 

@@ -11,6 +11,7 @@ import pytest
 
 from session_server.adapters import AdapterRegistry
 from session_server.health import EngineHealth, LivenessProbe, Prober
+from tests.container.session_server.harness import PATIENCE_SECONDS
 
 
 class FakeEngine:
@@ -71,7 +72,7 @@ def test_the_prober_outlives_any_failure(caplog: pytest.LogCaptureFixture) -> No
             timeout_seconds=1,
         )
         probing = asyncio.create_task(prober.run())
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while health.problem:
                 await asyncio.sleep(0.01)
         assert not probing.done()

@@ -6,7 +6,6 @@ import asyncio
 import http.client
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.ports import kept_port
 from warmstack.local.engines import EngineEnvironment, EngineOrder
 from warmstack.local.engines.surroundings import engine_surroundings
 from warmstack.local.engines.vllm import VARIABLES, vllm_command
@@ -41,19 +41,20 @@ sys.exit(uvloop.run(supervise(settings, command, liveness=LivenessProbe.GENERATI
 """
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def port(engine_python: Path, tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The port of a session server whose engine is ready."""
-    server_port, engine_port = free_port(), free_port()
+    with kept_port() as server_port, kept_port() as engine_port:
+        yield from serving(server_port, engine_port, engine_python, tiny_model, tmp_path_factory)
+
+
+def serving(
+    server_port: int, engine_port: int, engine_python: Path, tiny_model: Path, folders: pytest.TempPathFactory
+) -> Iterator[int]:
     order = EngineOrder(
         engine=EngineEnvironment(folder=engine_python.parents[1]),
         model=tiny_model,
-        folder=tmp_path_factory.mktemp("engine"),
+        folder=folders.mktemp("engine"),
         arguments=("--served-model-name", "tiny", "--max-model-len", "4096", "--kv-cache-memory-bytes", str(64 << 20)),
     )
     command = vllm_command(order, engine_port)
@@ -66,7 +67,7 @@ def port(engine_python: Path, tiny_model: Path, tmp_path_factory: pytest.TempPat
         "WARMSTACK_PORT": str(server_port),
         "WARMSTACK_ENGINE_PORT": str(engine_port),
     }
-    log = tmp_path_factory.mktemp("server") / "log"
+    log = folders.mktemp("server") / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-c", LAUNCH, json.dumps(command)], env=environment, stdout=output, stderr=output

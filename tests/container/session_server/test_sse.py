@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator
 from itertools import pairwise
 from typing import Any
@@ -17,6 +16,7 @@ from session_server.formatting import FormatterPair, Formatters
 from session_server.inputs_form import to_completion
 from session_server.sse import EventSplitter, encode_event, event_data, json_event
 from session_server.streams import formatted_events, inputs_lines
+from tests.container.session_server.harness import cpu_seconds
 
 TEXTS = st.lists(st.text(max_size=20), max_size=12)
 CUTS = st.lists(st.integers(0, 400), max_size=30)
@@ -99,12 +99,14 @@ def formatted(*parts: bytes) -> bytes:
 
 
 def test_a_large_event_in_small_portions_takes_no_time() -> None:
-    splitter = EventSplitter()
-    event = b"data: " + b"x" * 8_000_000 + b"\n\n"
-    started = time.monotonic()
-    events = [one for at in range(0, len(event), 16_384) for one in splitter.feed(event[at : at + 16_384])]
-    assert time.monotonic() - started < 1
-    assert events == [event]
+    def split(size: int) -> None:
+        splitter = EventSplitter()
+        event = b"data: " + b"x" * size + b"\n\n"
+        events = [one for at in range(0, len(event), 16_384) for one in splitter.feed(event[at : at + 16_384])]
+        assert events == [event]
+
+    # Ten times as long; a search from the beginning for each portion would take a hundred times as long.
+    assert cpu_seconds(lambda: split(8_000_000)) < 40 * cpu_seconds(lambda: split(800_000))
 
 
 @pytest.mark.parametrize("end", [b"\n\n", b"\r\n\r\n", b"\r\r", b"\n\r\n", b"\r\n\n"])

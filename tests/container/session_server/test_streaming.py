@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -15,9 +14,9 @@ PLAIN = json.dumps({"messages": [{"role": "user", "content": "x"}]})
 
 
 @pytest.fixture
-def slow() -> Iterator[Stack]:
-    """An engine with 0.3 s between tokens."""
-    with running_stack(token_seconds=0.3, tokens=8) as running:
+def held() -> Iterator[Stack]:
+    """An engine that makes the first token of an answer, and the others when it is let."""
+    with running_stack(hold_after=1) as running:
         yield running
 
 
@@ -33,31 +32,31 @@ def test_a_stream_is_passed_on_byte_for_byte(stack: Stack, path: str) -> None:
     connection.close()
 
 
-def test_chunks_are_not_held_back(slow: Stack) -> None:
-    connection = slow.connect()
+def test_chunks_are_not_held_back(held: Stack) -> None:
+    connection = held.connect()
     connection.request("POST", "/invocations", CHAT)
     response = connection.getresponse()
     first = response.read1()
-    # Eight tokens take 2.4 s; when the first one is here, the engine has not made the others.
     assert first.count(b"data: ") == 1
-    assert slow.engine.counters.finished == 1  # the probe's
+    assert held.engine.counters.finished == 1  # the probe's
+    held.engine.options.hold_after = -1
     assert response.read().endswith(b"data: [DONE]\n\n")
     connection.close()
 
 
 @pytest.mark.parametrize("body", [CHAT, PLAIN])
 @pytest.mark.parametrize("after_first", [True, False])
-def test_a_client_that_goes_away_has_its_request_aborted(slow: Stack, body: str, after_first: bool) -> None:
-    connection = slow.connect()
+def test_a_client_that_goes_away_has_its_request_aborted(held: Stack, body: str, after_first: bool) -> None:
+    connection = held.connect()
     connection.request("POST", "/invocations", body)
     if after_first and body is CHAT:
         connection.getresponse().read1()
     else:
-        wait_until(lambda: slow.engine.counters.running == 1, "the engine has the request")
+        wait_until(lambda: held.engine.counters.running == 1, "the engine has the request")
     connection.sock.close()
     connection.close()
-    wait_until(lambda: slow.engine.counters.aborted == 1, "the engine aborts the request")
-    assert slow.engine.counters.finished == 1
+    wait_until(lambda: held.engine.counters.aborted == 1, "the engine aborts the request")
+    assert held.engine.counters.finished == 1
 
 
 def test_an_engine_that_breaks_off_ends_the_stream_with_an_error(stack: Stack) -> None:
@@ -93,10 +92,8 @@ def test_a_slow_reader_does_not_stop_the_others(stack: Stack) -> None:
     try:
         reader = stack.connect()
         reader.request("POST", "/invocations", CHAT)
-        started = time.monotonic()
         assert stack.post({"prompt": "x", "max_tokens": 1}).status == 200
         assert stack.get("/ping").status == 200
-        assert time.monotonic() - started < 10
         reader.close()
     finally:
         stack.engine.options.tokens = 8

@@ -10,22 +10,29 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.container.session_server.harness import STANDIN_FOLDER, wait_until
+from tests.container.session_server.harness import PATIENCE_SECONDS, STANDIN_FOLDER, wait_until
+from tests.ports import kept_port
 
 CONTAINER = Path(__file__).parents[3] / "container"
 STREAM = json.dumps({"prompt": "x", "stream": True})
+MAIN = ("-m", "session_server")
+# The same with an hour after the engine's end in which /ping says so: time enough to look.
+HOURS_NOTICE = """
+import sys
+from session_server import __main__, supervisor
 
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
+supervisor.DEATH_NOTICE_SECONDS = 3600
+sys.exit(__main__.main())
+"""
+DRAIN_SECONDS = 25.0
+"""How long the server's end takes where nothing cuts it short."""
 
 
 def alive(pid: int) -> bool:
@@ -41,11 +48,12 @@ class Container:
 
     process: subprocess.Popen[bytes]
     port: int
+    engine_port: int
     log: Path
 
     def ping(self) -> int | None:
         """Return the status, or None if nothing answers."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
         try:
             connection.request("GET", "/ping")
             return connection.getresponse().status
@@ -55,11 +63,19 @@ class Container:
             connection.close()
 
     def stream(self) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
         connection.request("POST", "/invocations", STREAM)
         response = connection.getresponse()
         response.read1()
         return connection, response
+
+    def control_engine(self, **values: object) -> None:
+        """Tell the stand-in how to behave, as soon as it listens."""
+        wait_until(lambda: any(line.startswith("stand-in engine: ") for line in self.lines), "the engine listens")
+        connection = http.client.HTTPConnection("127.0.0.1", self.engine_port, timeout=PATIENCE_SECONDS)
+        connection.request("POST", "/standin/control", json.dumps(values))
+        assert connection.getresponse().read() == b"{}"
+        connection.close()
 
     @property
     def lines(self) -> list[str]:
@@ -70,50 +86,51 @@ class Container:
         line = next(line for line in self.lines if "started the engine" in line)
         return int(line.split("process ", 1)[1].split(":")[0])
 
-    def wait(self, timeout: float = 35) -> int:
+    def wait(self, timeout: float = PATIENCE_SECONDS) -> int:
         return self.process.wait(timeout)
 
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., Container]]:
     started: list[Container] = []
+    ports = ExitStack()
 
-    def start_container(*, wait_for_ready: bool = True, **environment: str) -> Container:
-        port = free_port()
+    def start_container(*, wait_for_ready: bool = True, main: Sequence[str] = MAIN, **environment: str) -> Container:
+        port, engine_port = (ports.enter_context(kept_port()) for _ in range(2))
         log = tmp_path / f"log-{len(started)}"
         variables = {
             "PATH": os.environ["PATH"],
             "PYTHONPATH": f"{CONTAINER}{os.pathsep}{STANDIN_FOLDER}",
             "WARMSTACK_HOST": "127.0.0.1",
             "WARMSTACK_PORT": str(port),
-            "WARMSTACK_ENGINE_PORT": str(free_port()),
+            "WARMSTACK_ENGINE_PORT": str(engine_port),
             "WARMSTACK_ENGINE_PYTHON": sys.executable,
             "WARMSTACK_PROBE_SECONDS": "0.1",
             **{name: value for name, value in os.environ.items() if name.startswith("COV")},
             **environment,
         }
         with log.open("wb") as output:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "session_server"], env=variables, stdout=output, stderr=subprocess.STDOUT
-            )
-        container = Container(process=process, port=port, log=log)
+            process = subprocess.Popen([sys.executable, *main], env=variables, stdout=output, stderr=subprocess.STDOUT)
+        container = Container(process=process, port=port, engine_port=engine_port, log=log)
         started.append(container)
         if wait_for_ready:
             wait_until(lambda: container.ping() == 200 or process.poll() is not None, "/ping is 200")
             assert process.poll() is None, log.read_text(encoding="utf-8")
         return container
 
-    yield start_container
-    for container in started:
-        if container.process.poll() is None:
-            container.process.kill()
-            container.process.wait(10)
+    with ports:
+        yield start_container
+        for container in started:
+            if container.process.poll() is None:
+                container.process.kill()
+                container.process.wait(PATIENCE_SECONDS)
 
 
 def test_ping_answers_while_the_engine_loads(start: Callable[..., Container]) -> None:
-    container = start(wait_for_ready=False, STANDIN_READY_SECONDS="2")
+    container = start(wait_for_ready=False, STANDIN_READY_SECONDS="1e9")
     wait_until(lambda: container.ping() is not None, "the port answers")
     assert container.ping() == 503
+    container.control_engine(ready_seconds=0)
     wait_until(lambda: container.ping() == 200, "/ping is 200")
 
 
@@ -129,11 +146,12 @@ def test_the_engines_output_is_ours_and_secrets_are_not(start: Callable[..., Con
 
 
 def test_sigterm_lets_a_stream_finish(start: Callable[..., Container]) -> None:
-    container = start(STANDIN_TOKEN_SECONDS="0.2", STANDIN_TOKENS="10")
+    container = start(STANDIN_HOLD_AFTER="1")
     engine = container.engine_pid
     connection, response = container.stream()
     container.process.send_signal(signal.SIGTERM)
     wait_until(lambda: container.ping() is None, "new connections are refused")
+    container.control_engine(hold_after=-1)
     assert response.read().endswith(b"data: [DONE]\n\n")
     connection.close()
     assert container.wait() == 0
@@ -151,7 +169,7 @@ def test_sigterm_does_not_wait_for_half_sent_bodies_and_heads(start: Callable[..
     started = time.monotonic()
     container.process.send_signal(signal.SIGTERM)
     assert container.wait() == 0
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < DRAIN_SECONDS
     for connection in connections:
         connection.close()
 
@@ -160,9 +178,7 @@ def test_sigterm_does_not_wait_for_half_sent_bodies_and_heads(start: Callable[..
 def test_the_end_comes_within_30_seconds_and_a_second_sigterm_hastens(
     start: Callable[..., Container], drain: str
 ) -> None:
-    container = start(
-        STANDIN_TOKEN_SECONDS="1", STANDIN_TOKENS="600", STANDIN_IGNORE_SIGTERM="1", WARMSTACK_DRAIN_SECONDS=drain
-    )
+    container = start(STANDIN_HOLD_AFTER="1", STANDIN_IGNORE_SIGTERM="1", WARMSTACK_DRAIN_SECONDS=drain)
     engine = container.engine_pid
     connection, _ = container.stream()
     started = time.monotonic()
@@ -171,7 +187,7 @@ def test_the_end_comes_within_30_seconds_and_a_second_sigterm_hastens(
         wait_until(lambda: container.ping() is None, "the drain has begun")
         container.process.send_signal(signal.SIGTERM)
     assert container.wait() == 0
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < DRAIN_SECONDS
     assert not alive(engine)
     connection.close()
 
@@ -193,12 +209,20 @@ def test_the_engine_takes_what_it_started_with_it(start: Callable[..., Container
 
 
 def test_an_engine_that_dies_fails_ping_and_ends_the_process(start: Callable[..., Container]) -> None:
-    container = start(STANDIN_TOKEN_SECONDS="0.2", STANDIN_TOKENS="600")
+    container = start(main=("-c", HOURS_NOTICE), STANDIN_HOLD_AFTER="1")
     connection, response = container.stream()
     os.kill(container.engine_pid, signal.SIGKILL)
     wait_until(lambda: container.ping() == 503, "/ping fails")
     assert b'"code":"engine_connection_broken"' in response.read()
     connection.close()
+    container.process.send_signal(signal.SIGTERM)
+    assert container.wait() == 137
+    assert container.lines[-1] == "session-server: ERROR: the engine exited with signal SIGKILL"
+
+
+def test_the_process_of_an_engine_that_dies_ends_by_itself(start: Callable[..., Container]) -> None:
+    container = start()
+    os.kill(container.engine_pid, signal.SIGKILL)
     assert container.wait() == 137
     assert container.lines[-1] == "session-server: ERROR: the engine exited with signal SIGKILL"
 
@@ -213,7 +237,7 @@ def test_kill_9_takes_the_engine_with_it(start: Callable[..., Container]) -> Non
     container = start()
     engine = container.engine_pid
     container.process.kill()
-    container.process.wait(10)
+    container.wait()
     wait_until(lambda: not alive(engine), "the engine ends")
 
 
@@ -223,7 +247,7 @@ def test_the_tether_starts_nothing_for_another_parent_and_names_what_it_cannot_s
 ) -> None:
     tether = CONTAINER / "session_server" / "tether.py"
     arguments = [sys.executable, "-IS", str(tether), parent or str(os.getpid()), command]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=20)
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS)
     assert done.returncode == status
     assert "Traceback" not in done.stderr
     assert (command in done.stderr) is (status == 127)

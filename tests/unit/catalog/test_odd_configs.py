@@ -201,9 +201,9 @@ def test_many_expressions_share_the_limit() -> None:
 def test_the_costliest_list_that_passes_is_still_quick() -> None:
     ignore = ["re:.*.*.*.*!"] + [f"*m{index}*x*" for index in range(1500)]
     shape = _read(_quantized(quant_method="fp8", ignore=ignore))
-    started = time.monotonic()
+    started = time.thread_time()
     weight_bytes(shape)
-    assert time.monotonic() - started < 20
+    assert time.thread_time() - started < 20
 
 
 def test_a_scale_a_row_is_no_part_of_a_weight() -> None:
@@ -277,15 +277,18 @@ def mutated(draw: st.DrawFn) -> dict[str, Any]:
 FIELDS = sorted({place[-1] for one in MODELS.values() for place in _places(one) if isinstance(place[-1], str)})
 
 
-@settings(max_examples=400, deadline=5_000, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400, suppress_health_check=list(HealthCheck))
 @given(config=mutated())
 def test_a_mutated_config_is_a_shape_with_sizes_or_a_catalog_error(config: dict[str, Any]) -> None:
+    started = time.thread_time()
     try:
         shape = _read(config)
         parameters, weights, cache = parameter_count(shape), weight_bytes(shape), kv_bytes_per_token(shape)
     except CatalogError as error:
         assert len(str(error)) < 1_000  # noqa: PT017  (a shape is as good an end as an error)
         return
+    finally:
+        assert time.thread_time() - started < 5
     assert 0 < parameters < 10**30
     assert 0 < weights.total_bytes < 10**31
     assert 0 < weights.bits_per_weight <= 64

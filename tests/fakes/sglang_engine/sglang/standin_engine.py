@@ -162,7 +162,7 @@ class Engine:
         finished = False
         try:
             for index in range(count):
-                await self._pause(request)
+                await self._pause(request, index)
                 if self.options.break_after == index:
                     raise BrokenConnectionError
                 self.counters.tokens += 1
@@ -175,10 +175,10 @@ class Engine:
             if lora:
                 lora.users -= 1
 
-    async def _pause(self, request: Request) -> None:
-        """Wait for one token's time, or as long as the stand-in hangs."""
+    async def _pause(self, request: Request, index: int) -> None:
+        """Wait for one token's time, or as long as the stand-in hangs or holds this token back."""
         await asyncio.sleep(self.options.token_seconds)
-        while self.options.hang and not request.gone.is_set():
+        while (self.options.hang or self.options.hold_after == index) and not request.gone.is_set():
             await asyncio.sleep(0.02)
         if request.gone.is_set():
             raise BrokenConnectionError

@@ -20,6 +20,8 @@ class Options:
     """The most tokens an answer has (STANDIN_TOKENS)."""
     hang: bool = False
     """Accept requests and generate nothing (STANDIN_HANG=1)."""
+    hold_after: int = -1
+    """Make so many tokens of an answer, and the others when this is another number (STANDIN_HOLD_AFTER)."""
     break_after: int = -1
     """Drop the connection after so many tokens; -1: never (STANDIN_BREAK_AFTER)."""
     garbage: bool = False
