@@ -176,12 +176,12 @@ class Platform:
     async def stop(self) -> None:
         """Stop every copy. Any number of times."""
         self._stopping = True
-        # Guard: taken before the tasks are cancelled; one that was draining a copy takes it out of its fleet.
-        there = [copy for one in (*self._owners(), *self._going) for copy in one.copies.values()]
+        # Guard: before the tasks are cancelled, too; one that was draining a copy takes it out of its fleet.
+        there = self._all_copies()
         for task in list(self._tasks):
             task.cancel()
-        await abandon(there)
-        running = [copy for copy in there if copy.running]
+        await abandon(there.values())
+        running = [copy for copy in (there | self._all_copies()).values() if copy.running]
         for copy in running:
             copy.state = CopyState.STOPPING
             copy.faults.ended = True  # who waits for a copy that hangs waits in vain
@@ -244,6 +244,10 @@ class Platform:
         await asyncio.gather(*(copy.running.kill() for copy in gone if copy.running is not None))
         for copy in gone:
             endpoint.copies.pop(copy.name, None)
+
+    def _all_copies(self) -> dict[str, Copy]:
+        """Return the copies of every fleet, by their names: those of two fleets are not alike."""
+        return {copy.name: copy for one in (*self._owners(), *self._going) for copy in one.copies.values()}
 
     def _owners(self) -> list[Endpoint]:
         """Return whoever has room: not what is on its way out."""
