@@ -22,6 +22,7 @@ JSON = {"content-type": "application/json"}
 LINES = {"content-type": "application/jsonlines"}
 INPUTS = {"inputs": "Copies live", "parameters": {"max_new_tokens": 3, "temperature": 0}}
 TOKEN = {"id": int, "text": str, "logprob": float}
+# How many there are of a few tokens: an engine puts those that wait for a slower reader into one.
 CHUNK = r"\{\"id\":.*\}\n"
 
 
@@ -92,7 +93,7 @@ ROWS: tuple[Row, ...] = (
         body=CHAT | {"stream": True},
         status=200,
         headers=LINES,
-        expected=re.compile(rf"({CHUNK}){{4,}}\n"),
+        expected=re.compile(rf"({CHUNK}){{2,}}\n"),
     ),
     Row(
         name="a completion's stream",
@@ -100,7 +101,7 @@ ROWS: tuple[Row, ...] = (
         body=COMPLETION | {"stream": True},
         status=200,
         headers=LINES,
-        expected=re.compile(rf"({CHUNK}){{3}}\n"),
+        expected=re.compile(rf"({CHUNK}){{1,3}}\n"),
     ),
     Row(
         name="a stream on the OpenAI path",
@@ -109,7 +110,7 @@ ROWS: tuple[Row, ...] = (
         body=CHAT | {"stream": True},
         status=200,
         headers=LINES,
-        expected=re.compile(rf"({CHUNK}){{4,}}\n"),
+        expected=re.compile(rf"({CHUNK}){{2,}}\n"),
     ),
     Row(
         name="a stream of tokens",
@@ -119,7 +120,7 @@ ROWS: tuple[Row, ...] = (
         headers=LINES,
         expected=re.compile(
             r'(\{"index": 0, "token": \{"id": \d+, "text": .*, "logprob": -[\d.]+\}, "generated_text": null, '
-            r'"details": null\}\n){2}\{"index": 0, "token": .*, "generated_text": ".+", "details": null\}\n\n\n'
+            r'"details": null\}\n){0,2}\{"index": 0, "token": .*, "generated_text": ".+", "details": null\}\n\n\n'
         ),
     ),
     Row(
@@ -128,7 +129,7 @@ ROWS: tuple[Row, ...] = (
         body=with_parameters(details=True) | {"stream": True},
         status=200,
         expected=re.compile(
-            r'(?:.+\n){2}.+"generated_text": ".+", "details": \{"finish_reason": "length", "seed": null, '
+            r'(?:.+\n){0,2}.+"generated_text": ".+", "details": \{"finish_reason": "length", "seed": null, '
             r'"generated_tokens": 4, "input_length": \d+\}\}\n\n\n'
         ),
     ),
@@ -137,7 +138,7 @@ ROWS: tuple[Row, ...] = (
         source="DJL",
         body=with_parameters(return_full_text=True) | {"stream": True},
         status=200,
-        expected=re.compile(r'(?:.+\n){2}.+"generated_text": "Copies live.+\n\n\n'),
+        expected=re.compile(r'(?:.+\n){0,2}.+"generated_text": "Copies live.+\n\n\n'),
     ),
     Row(
         name="details",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping
+from typing import Any
 
 import pytest
 
 from tests.unit.local.definitions import model
 from tests.unit.local.dialects.benches import simulated
-from tests.unit.local.dialects.golden import CHAT, ask, open_stream
+from tests.unit.local.dialects.golden import CHAT, COMPLETION, ask, open_stream
 from warmstack.local.container import ContainerGoneError, ContainerRequest
 from warmstack.local.dialects.front import in_front
 
@@ -76,6 +78,24 @@ def test_in_a_stream_of_tokens_a_chunk_without_its_token_is_an_error() -> None:
     container = in_front(model(server="lmi"), engine)
     answer = asyncio.run(ask(container, "/invocations", {"inputs": "x", "stream": True}))
     assert (engine.path, answer.value["code"]) == ("/v1/completions", 424)
+
+
+def test_tokens_that_come_in_one_chunk_are_told_as_the_first() -> None:
+    """As LMI does: vLLM puts those that wait for a slower reader into one."""
+    probabilities = {"tokens": ["token_id:1", "token_id:2"], "token_logprobs": [-1.0, -2.0]}
+    choice = {"index": 0, "text": "ab", "logprobs": probabilities, "finish_reason": "length"}
+    engine = Engine(b"data: " + json.dumps({"choices": [choice]}).encode() + b"\n\ndata: [DONE]\n\n", 1000)
+    answer = asyncio.run(ask(in_front(model(server="lmi"), engine), "/invocations", {"inputs": "x", "stream": True}))
+    told = {"index": 0, "token": {"id": 1, "text": "ab", "logprob": -1.0}, "generated_text": "ab", "details": None}
+    assert [json.loads(line) for line in answer.text.split("\n") if line] == [told]
+
+
+@pytest.mark.parametrize(("form", "lines"), [(COMPLETION, 3), (CHAT, 4), ({"inputs": "Copies live"}, 3)])
+def test_the_simulated_engine_sends_each_token_by_itself(form: dict[str, Any], lines: int) -> None:
+    container, _ = simulated({}, changes={"server": "lmi"})
+    body = form | {"stream": True, "parameters": {"max_new_tokens": 3}}
+    answer = asyncio.run(ask(container, "/invocations", body))
+    assert len([line for line in answer.text.split("\n") if line]) == lines, answer.text
 
 
 def test_the_simulated_engine_is_let_go() -> None:

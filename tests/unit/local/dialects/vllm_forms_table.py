@@ -44,7 +44,7 @@ ROWS: tuple[Row, ...] = (
         body=CHAT | {"stream": True},
         status=200,
         headers={"content-type": "text/event-stream; charset=utf-8"},
-        expected=re.compile(r"(data: \{.*\}\n\n){4,}data: \[DONE\]\n\n"),
+        expected=re.compile(r"(data: \{.*\}\n\n){2,}data: \[DONE\]\n\n"),
     ),
     Row(name="neither form", source="0.32", body={"inputs": "x"}, status=400, expected=NO_PROMPT),
     Row(name="an empty object", source="0.32", body={}, status=400, expected=NO_PROMPT),
@@ -331,7 +331,7 @@ ROWS: tuple[Row, ...] = (
         body=COMPLETION | {"stream": True, "stream_options": {"include_usage": True, "continuous_usage_stats": True}},
         status=200,
         expected=re.compile(
-            r'(data: \{.*"completion_tokens": ?\d.*\}\n\n){3}data: \{.*"choices": ?\[\].*\}\n\ndata: \[DONE\]\n\n'
+            r'(data: \{.*"completion_tokens": ?\d.*\}\n\n){1,3}data: \{.*"choices": ?\[\].*\}\n\ndata: \[DONE\]\n\n'
         ),
     ),
     Row(
