@@ -28,7 +28,9 @@ def main() -> int:
     child = os.fork()
     if child == 0:
         _become(command, watcher)
-    ours.sendall(b"%d\n" % child)
+    # Guard: whoever started this may have gone already. That is seen below, where the command is ended and reaped.
+    with contextlib.suppress(OSError):
+        ours.sendall(b"%d\n" % child)
     threading.Thread(target=_listen, args=(ours, child), daemon=True).start()
     # Guard: without reaping it, so that its number stays its own while its group is killed.
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)

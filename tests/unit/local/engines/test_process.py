@@ -177,7 +177,9 @@ def test_an_end_in_words(code: int, text: str) -> None:
 def test_a_start_that_is_cancelled_ends_after_what_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, slow = tmp_path / "begun", tmp_path / "slow.py"
     slow.write_text(
-        f"import pathlib, runpy, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(0.5)\n"
+        # It takes up its work when the other end of its tether has been let go, and its child is a slow one.
+        f"import os, pathlib, runpy, select, sys, time\npathlib.Path({str(begun)!r}).touch()\n"
+        "select.select([int(sys.argv[1])], [], [])\nos.setsid = lambda: time.sleep(10)\n"
         f"runpy.run_path({str(TETHER)!r}, run_name='__main__')\n",
         encoding="utf-8",
     )
