@@ -6,7 +6,6 @@ import logging
 import socket
 import struct
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,9 +17,9 @@ from tests.unit.local.definitions import endpoint, variant
 from tests.unit.local.running import Local, running
 from warmstack.local import serving
 from warmstack.local.platform.fault_orders import FaultOrder, inflict
+from warmstack.local.remote import ask
 from warmstack.local.simulated import Latency
 
-DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 INVOKE = "/endpoints/demo/invocations"
 STREAM = "/endpoints/demo/invocations-response-stream"
 
@@ -85,7 +84,7 @@ def test_nothing_stays_in_flight(
     for _ in range(5):
         leave(local, data, after_seconds=after_seconds, reset=reset)
     # Connections are taken up in their order: when this one is answered, nothing of the others is still to come.
-    assert DIRECT.open(f"{local.url}/_warmstack/status", timeout=60).status == 200
+    ask(local.url, "status", seconds=60)
     local.until(lambda: settled(local))
     local.until(lambda: all(entry.status is not None for entry in local.services.journal.newest_first()))
     assert caplog.records == []

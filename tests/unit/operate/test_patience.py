@@ -8,11 +8,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import boto3
 import pytest
 
-from tests.unit.cli.runner import write
+from tests.unit.cli.runner import Runner, write
 from tests.unit.operate.preflighting import SPEC
 from warmstack.operate import make_client
 
@@ -43,13 +44,24 @@ def asked(silent: socket.socket) -> list[str]:
     return found
 
 
-def test_verify_asks_each_question_once(silent: socket.socket) -> None:
-    done = run("verify", "demo", "--local", "--port", str(silent.getsockname()[1]), "--timeout", "2s")
-    assert done.returncode == 1
-    assert "ReadTimeoutError" in done.stdout, done.stdout + done.stderr
-    # What runs there, for the outputs and for what to say of it; then the endpoint.
-    there = "GET /_warmstack/stacks HTTP/1.1"
-    assert asked(silent) == [there, there, "POST / HTTP/1.1"]
+def test_verify_asks_once_and_waits_no_longer_than_its_time_allows(
+    silent: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits = []
+
+    def made(*arguments: Any, **options: Any) -> Any:
+        client = make_client(*arguments, **options)
+        waits.append(client.meta.config.read_timeout)
+        return client
+
+    monkeypatch.setattr("warmstack.cli.verify.make_client", made)
+    verify = Runner()
+    out = verify("verify", "demo", "--local", "--port", str(silent.getsockname()[1]), "--timeout", "2s")
+    assert verify.code == 1
+    assert "ReadTimeoutError" in out, out + verify.err
+    assert set(waits) == {2}
+    # Whatever else is asked of this server is about what runs there.
+    assert [one for one in asked(silent) if "/_warmstack/" not in one] == ["POST / HTTP/1.1"]
 
 
 def test_preflight_asks_only_once_whether_anything_is_there(silent: socket.socket, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.local.engines.processes import running_in
 from warmstack.local.engines.process import TETHER, TetheredProcess, exit_description
 
 STAND_IN = Path(__file__).with_name("stand_in.py")
@@ -51,18 +52,6 @@ def eventually(condition: Callable[[], bool], seconds: float = 10) -> bool:
             return True
         time.sleep(0.02)
     return False
-
-
-def running_in(folder: Path) -> list[Path]:
-    """Return the processes that have a folder in their command line."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if str(folder).encode() in path.read_bytes():
-                found.append(path)
-        except OSError:  # it has just ended
-            continue
-    return found
 
 
 async def start(folder: Path, *arguments: str) -> tuple[TetheredProcess, list[int]]:

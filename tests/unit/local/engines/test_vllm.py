@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.unit.local.engines.processes import running_in
 from warmstack.local.container import ContainerGoneError, ContainerRequest, read_body
 from warmstack.local.engines import EngineEnvironment, EngineOrder, start_vllm
 from warmstack.local.errors import LocalError
@@ -129,12 +130,4 @@ def test_a_start_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
             await starting
 
     asyncio.run(scenario())
-    left = [path for path in Path("/proc").glob("[0-9]*/cmdline") if str(tmp_path).encode() in _read(path)]
-    assert left == []
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
+    assert running_in(tmp_path) == []
